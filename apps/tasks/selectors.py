@@ -1,0 +1,116 @@
+"""Tasks as people read them, in a fixed number of queries whatever their count."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
+
+from apps.clusters.domain.marks import MarkFacts
+from apps.clusters.models import AcceleratorType
+from apps.kernel.resources import MiB, Millicores
+from apps.tasks.domain.states import State
+from apps.tasks.models import Attempt, Event, Instance, Revision, Task
+
+
+@dataclass(frozen=True, slots=True)
+class TaskFilter:
+    """What a reader narrows a list by; empty means everything (rest.md, GET /tasks)."""
+
+    state: Sequence[str] = ()
+    kind: Sequence[str] = ()
+    project: Sequence[str] = ()
+    owner: Sequence[str] = ()
+    priority: Sequence[str] = ()
+    mark: Sequence[str] = ()
+    cluster: Sequence[str] = ()
+    q: str = ""
+    personal: bool = False
+    created_after: datetime | None = None
+    created_before: datetime | None = None
+
+
+def filtered(tasks: QuerySet[Task], wanted: TaskFilter) -> QuerySet[Task]:
+    """``tasks`` narrowed by every filter that is set."""
+    lists = {
+        "state__in": wanted.state,
+        "kind__in": wanted.kind,
+        "project__slug__in": wanted.project,
+        "owner__username__in": wanted.owner,
+        "priority__in": wanted.priority,
+        "mark__in": wanted.mark,
+    }
+    tasks = tasks.filter(**{lookup: list(values) for lookup, values in lists.items() if values})
+    if wanted.cluster:
+        present = Attempt.objects.filter(task=OuterRef("pk"), number=OuterRef("attempt"))
+        tasks = tasks.filter(Exists(present.filter(cluster__name__in=list(wanted.cluster))))
+    if wanted.personal:
+        tasks = tasks.filter(project=None)
+    if wanted.q:
+        tasks = tasks.filter(Q(display_name__icontains=wanted.q) | Q(object_name__icontains=wanted.q))
+    if wanted.created_after:
+        tasks = tasks.filter(created_at__gte=wanted.created_after)
+    if wanted.created_before:
+        tasks = tasks.filter(created_at__lt=wanted.created_before)
+    return tasks
+
+
+def with_place(tasks: QuerySet[Task]) -> QuerySet[Task]:
+    """Each task with ``cluster_name`` and ``pool_name`` of its present attempt, or None."""
+    present = Attempt.objects.filter(task=OuterRef("pk"), number=OuterRef("attempt"))
+    return tasks.annotate(
+        cluster_name=Subquery(present.values("cluster__name")[:1]),
+        pool_name=Subquery(present.values("pool__name")[:1]),
+    )
+
+
+def state_counts(tasks: QuerySet[Task]) -> dict[State, int]:
+    """How many of ``tasks`` stand in each state; every state is there."""
+    counted = dict(tasks.order_by().values_list("state").annotate(count=Count("pk", distinct=True)))
+    return {state: counted.get(state.value, 0) for state in State}
+
+
+def present_attempt(task: Task) -> Attempt | None:
+    """The attempt that is the task's life now, with its cluster and pool."""
+    return task.attempts.select_related("cluster", "pool").filter(number=task.attempt).first()
+
+
+def attempts(task: Task) -> QuerySet[Attempt]:
+    return task.attempts.select_related("cluster", "pool").order_by("-number")
+
+
+def instances(task: Task, *, attempt: int | None = None) -> QuerySet[Instance]:
+    """The pods of one attempt (the present one), those still there first."""
+    number = task.attempt if attempt is None else attempt
+    chosen = Instance.objects.filter(attempt__task=task, attempt__number=number)
+    return chosen.defer("observed").order_by("-gone_at", "first_seen_at", "name")
+
+
+def events(task: Task) -> QuerySet[Event]:
+    """What happened, the newest first."""
+    return task.events.select_related("actor").order_by("-at", "-id")
+
+
+def revisions(task: Task) -> QuerySet[Revision]:
+    return task.revisions.select_related("author").prefetch_related("containers").order_by("-number")
+
+
+def mark_facts() -> dict[str, MarkFacts]:
+    """Every kind of card as a value, by its mark; one query."""
+    return {row.mark: _facts(row) for row in AcceleratorType.objects.all()}
+
+
+def _facts(row: AcceleratorType) -> MarkFacts:
+    return MarkFacts(
+        mark=row.mark,
+        resource_name=row.resource_name,
+        cards_per_node=row.cards_per_node,
+        cpu_per_card=Millicores(row.cpu_per_card),
+        memory_per_card=MiB(row.memory_per_card),
+        node_selector=row.node_selector,
+        is_device=row.is_device,
+        label=row.label,
+        price_per_card_hour=row.price_per_card_hour,
+    )
