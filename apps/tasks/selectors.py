@@ -9,9 +9,12 @@ from datetime import datetime
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
 
 from apps.clusters.domain.marks import MarkFacts
-from apps.clusters.models import AcceleratorType
-from apps.kernel.resources import MiB, Millicores
-from apps.tasks.domain.states import State
+from apps.clusters.models import AcceleratorType, Node
+from apps.kernel.resources import Bundle, Cards, MiB, Millicores
+from apps.organisations.models import Project
+from apps.tasks.domain.spec import TaskSpec
+from apps.tasks.domain.splitting import per_node
+from apps.tasks.domain.states import FINAL, State
 from apps.tasks.models import Attempt, Event, Instance, Revision, Task
 
 
@@ -114,3 +117,23 @@ def _facts(row: AcceleratorType) -> MarkFacts:
         label=row.label,
         price_per_card_hour=row.price_per_card_hour,
     )
+
+
+def live_namesakes(task: Task) -> QuerySet[Task]:
+    """Other live tasks of the same scope with the same display name."""
+    scope = Q(project=task.project) if task.project_id else Q(project=None, owner=task.owner)
+    finished = [state.value for state in FINAL]
+    named = Task.objects.filter(scope, display_name=task.display_name, deleted_at=None)
+    return named.exclude(pk=task.pk).exclude(state__in=finished)
+
+
+def pool_capacity_covers(project: Project, spec: TaskSpec, mark: MarkFacts | None) -> bool:
+    """Whether the Project's own pools could hold the task on one cluster if they were empty (domain.md §6)."""
+    need = per_node(spec, mark)
+    rooms: dict[tuple[int, int], int] = {}
+    nodes = Node.objects.filter(pool__project=project, gone_at=None, mark__mark=mark.mark if mark else None)
+    for node in nodes.values("pool_id", "cluster_id", "cpu", "memory", "cards"):
+        room = Bundle(Millicores(node["cpu"]), MiB(node["memory"]), Cards(node["cards"] if mark else 0))
+        place = (node["pool_id"], node["cluster_id"])
+        rooms[place] = rooms.get(place, 0) + room.times_covering(need)
+    return any(count >= max(1, spec.resources.nodes) for count in rooms.values())
