@@ -1,0 +1,42 @@
+"""What every test may rely on: sockets to loopback only, a fixed clock, the cast of people, an empty Valkey."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+import pytest
+from django.conf import settings
+from pytest_socket import socket_allow_hosts
+
+from tests.support.world import World
+
+NOON = datetime(2026, 12, 1, 12, 0, tzinfo=UTC)
+
+
+@pytest.fixture(autouse=True)
+def _loopback_only() -> None:
+    """No test reaches beyond this machine."""
+    socket_allow_hosts(["127.0.0.1", "::1", "localhost"], allow_unix_socket=True)
+
+
+@pytest.fixture
+def now() -> datetime:
+    """The moment at which every test happens."""
+    return NOON
+
+
+@pytest.fixture
+def world(db: None, now: datetime) -> World:
+    """Alice (member), Olga (owner), Victor (viewer), Charlie (stranger), Ada (admin), Otto (auditor) and their project."""
+    return World(now)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _own_valkey_database() -> Iterator[None]:
+    """Each parallel worker has its own channel prefix and broker queue, so workers never hear of each other's tasks."""
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "main")
+    settings.CHANNEL_LAYERS["default"]["CONFIG"]["prefix"] = f"test-{worker}"
+    settings.CACHES["default"]["KEY_PREFIX"] = f"test-{worker}"
+    yield
