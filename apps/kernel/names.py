@@ -27,7 +27,7 @@ def display_name_fault(name: str) -> str | None:
 
 
 def slug(display_name: str) -> str:
-    """Lower-case, at most 24 characters, never ending in a hyphen; empty never, since a display name begins with a letter."""
+    """Lower-case, at most 24 characters, never ending in a hyphen; never empty: a display name begins with a letter."""
     return display_name.lower()[:SLUG_LENGTH].rstrip("-")
 
 

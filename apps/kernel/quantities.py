@@ -52,7 +52,7 @@ def _exact(text: str) -> Fraction:
 
 
 def parse_cpu(text: str) -> Millicores:
-    """Cores as text (``4``, ``500m``, ``0.5``) to whole millicores, rounded up as Kubernetes does; raises QuantityError."""
+    """Cores as text (``4``, ``500m``, ``0.5``) to whole millicores, rounded up like Kubernetes; raises QuantityError."""
     exact = _exact(text) * 1000
     amount = -(-exact.numerator // exact.denominator)
     if amount > LARGEST_MILLICORES:
