@@ -58,7 +58,7 @@ def resume_task(task: Task, *, by: User, now: datetime, source: str = "") -> Tas
 def restart_task(task: Task, *, by: User, now: datetime, source: str = "") -> Task:
     """Restart: a Deployment on a cluster rolls its pods over, anything else begins its next attempt under a fresh name."""
     require(Verb.RESTART, task)
-    if KINDS[KindName(task.kind)].rolls_out and task.state in ON_CLUSTER:
+    if KINDS[KindName(task.kind)].restarts_in_place and task.state in ON_CLUSTER:
         restarts = task.restart_count + 1
         _move_or_superseded(task, State.UPDATING, now=now, restart_count=restarts)
         _nudge(task)
