@@ -57,7 +57,7 @@ class DatasetMount:
 
 @dataclass(frozen=True, slots=True)
 class ContainerSpec:
-    """One container: ``cpu`` and ``memory`` are its configured weights, or its limits in a CPU-only task (domain.md §4)."""
+    """One container: ``cpu`` and ``memory`` are its weights, or its limits in a CPU-only task (domain.md §4)."""
 
     name: str
     image: str

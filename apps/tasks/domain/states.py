@@ -43,9 +43,7 @@ class Verb(StrEnum):
 
 
 FINAL = frozenset({State.SUCCEEDED, State.FAILED, State.STOPPED})
-ON_CLUSTER = frozenset(
-    {State.STARTING, State.RUNNING, State.UPDATING, State.DEGRADED, State.PAUSING, State.STOPPING}
-)
+ON_CLUSTER = frozenset({State.STARTING, State.RUNNING, State.UPDATING, State.DEGRADED, State.PAUSING, State.STOPPING})
 HOLDING = ON_CLUSTER | {State.QUEUED}
 """States in which a task may hold quota: pending and running both do (domain.md §6)."""
 
