@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.contrib import admin
 from django.urls import include, path
 
-from apps.logs.ingest_view import ingest_vector
+from apps.logs.api.ingest import ingest_vector
 from platform_site.health import alive, ready
 
 urlpatterns = [

@@ -9,7 +9,7 @@ from typing import Any
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.db import models
 
-from apps.audit.cleaning import clean, clean_text
+from apps.audit.domain.cleaning import clean, clean_text
 from apps.audit.models import AuditEvent
 from apps.audit.selectors import subject_key
 
