@@ -69,6 +69,12 @@ def parse_memory(text: str) -> MiB:
     return MiB(amount)
 
 
+def whole_mib(text: str) -> MiB:
+    """Memory that a machine offers, in whole MiB rounded down, so that no task is promised what is not there."""
+    exact = _exact(text) / _BYTES_PER_MIB
+    return MiB(min(LARGEST_MIB, exact.numerator // exact.denominator))
+
+
 def parse_count(text: str) -> int:
     """A whole count of pieces (extended resources, pods); raises QuantityError for fractions."""
     exact = _exact(text)

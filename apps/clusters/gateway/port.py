@@ -83,7 +83,7 @@ class LogQuery:
     limit_bytes: int | None = None
 
 
-@dataclass
+@dataclass(eq=False)
 class GatewayError(Exception):
     """A call to a cluster failed. ``transient`` says whether waiting helps (architecture.md §6)."""
 
@@ -99,7 +99,9 @@ class GatewayError(Exception):
 class Transient(GatewayError):
     """Try again later: no answer, time-out, 5xx, 429 (then ``retry_after`` seconds), a lost race (409)."""
 
-    def __init__(self, message: str, status: int | None = None, reason: str = "", retry_after: int | None = None) -> None:
+    def __init__(
+        self, message: str, status: int | None = None, reason: str = "", retry_after: int | None = None
+    ) -> None:
         super().__init__(message, status, reason)
         self.transient = True
         self.retry_after = retry_after
@@ -144,7 +146,7 @@ class ClusterGateway(Protocol):
         """JSON merge patch of just the named fields (suspend, replicas, labels)."""
 
     def delete(self, ref: ObjectRef, *, uid: str | None = None, grace_seconds: int | None = None) -> None:
-        """Delete with everything it owns, in the background; an absent object is success; ``uid`` protects a namesake."""
+        """Delete with all it owns, in the background; an absent object is success; ``uid`` protects a namesake."""
 
     def list(self, resource: Resource, *, namespace: str = "", selector: Mapping[str, str] | str | None = None) -> Page:
         """All objects, read in pages; with ``selector``, only those whose labels equal it (or match the expression)."""
@@ -152,7 +154,7 @@ class ClusterGateway(Protocol):
     def watch(
         self, resource: Resource, version: str, *, selector: str | None = None, seconds: int = 60
     ) -> Iterator[WatchEvent]:
-        """Changes after ``version`` until ``seconds`` pass or the server closes; raises Gone when the version expired."""
+        """Changes after ``version`` until ``seconds`` pass or the server closes; raises Gone for an expired version."""
 
     def logs(self, query: LogQuery) -> Iterator[bytes]:
         """The log's bytes in chunks, each line led by an RFC 3339 timestamp."""

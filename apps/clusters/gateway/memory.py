@@ -1,0 +1,373 @@
+"""The gateway's port in memory, for tests: an API server's manners; tests step the controllers by hand."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import re
+import threading
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from apps.clusters.gateway.kube.errors import NAMESPACE_TERMINATING
+from apps.clusters.gateway.kube.translate import CLUSTER_WIDE, plain
+from apps.clusters.gateway.labels import labels_of, same_owner
+from apps.clusters.gateway.port import (
+    Change,
+    ClusterFacts,
+    Conflict,
+    Gone,
+    LogQuery,
+    Manifest,
+    ObjectRef,
+    Page,
+    Rejected,
+    Resource,
+    Transient,
+    WatchEvent,
+)
+from apps.clusters.gateway.selectors import matches
+
+_NAME = re.compile(r"^[a-z0-9]([-a-z0-9.:]{0,251}[a-z0-9])?$")
+_TEMPLATED = frozenset({Resource.JOB, Resource.DEPLOYMENT})
+Key = tuple[Resource, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """One line of the watch history; ``was`` are the labels before, so that leaving a selector shows as DELETED."""
+
+    version: int
+    resource: Resource
+    change: Change
+    object: dict[str, Any]
+    was: Mapping[str, Any] | None
+
+
+def merged(target: Any, patch: Any) -> Any:
+    """JSON merge patch (RFC 7386): null deletes a key, objects merge, anything else replaces."""
+    if not isinstance(patch, Mapping):
+        return copy.deepcopy(patch)
+    result = dict(target) if isinstance(target, Mapping) else {}
+    for key, value in patch.items():
+        if value is None:
+            result.pop(key, None)
+        else:
+            result[key] = merged(result.get(key), value)
+    return result
+
+
+class MemoryGateway:
+    """One cluster in memory. Beside the port it has controls: fail_next, go_dead, revive, compact, put, finish."""
+
+    def __init__(
+        self, *, history: int = 1000, version: str = "v1.37.2", capabilities: frozenset[str] | None = None
+    ) -> None:
+        self._lock = threading.Condition()
+        self._objects: dict[Key, dict[str, Any]] = {}
+        self._history: deque[_Entry] = deque(maxlen=history)
+        self._counter = itertools.count(1)
+        self._now = 0
+        self._oldest = 0
+        self._failures: deque[tuple[str | None, BaseException]] = deque()
+        self._dead: BaseException | None = None
+        self._facts = ClusterFacts(version, capabilities or frozenset({"v1", "apps/v1", "batch/v1"}))
+        self.logs_by_container: dict[tuple[str, str], bytes] = {}
+        self.calls: list[str] = []
+
+    # The port.
+
+    def facts(self) -> ClusterFacts:
+        self._called("facts")
+        return self._facts
+
+    def create(self, resource: Resource, manifest: Manifest, *, dry_run: bool = False) -> Manifest:
+        body = plain(manifest)
+        self._called(f"create {resource.value} {_name(body)}")
+        with self._lock:
+            key = _key(resource, body)
+            self._check_namespace(key)
+            standing = self._objects.get(key)
+            if standing is not None:
+                if same_owner(standing, body):
+                    return copy.deepcopy(standing)
+                raise Conflict(f'{resource.value} "{key[2]}" already exists', 409, "AlreadyExists")
+            _validate(resource, body)
+            if dry_run:
+                return body
+            body["metadata"] |= {"uid": f"uid-{next(self._counter)}", "generation": 1}
+            return self._store(key, body, Change.ADDED)
+
+    def read(self, ref: ObjectRef) -> Manifest | None:
+        self._called(f"read {ref.resource.value} {ref.name}")
+        with self._lock:
+            return copy.deepcopy(self._objects.get((ref.resource, ref.namespace, ref.name)))
+
+    def replace(self, ref: ObjectRef, manifest: Manifest) -> Manifest:
+        body = plain(manifest)
+        self._called(f"replace {ref.resource.value} {ref.name}")
+        with self._lock:
+            standing = self._standing(ref)
+            expected = (body.get("metadata") or {}).get("resourceVersion")
+            if expected and expected != standing["metadata"]["resourceVersion"]:
+                raise Conflict(
+                    "the object has been modified; please apply your changes to the latest version", 409, "Conflict"
+                )
+            return self._change(ref, standing, body | {"status": standing.get("status", {})})
+
+    def merge(self, ref: ObjectRef, patch: Manifest) -> Manifest:
+        self._called(f"merge {ref.resource.value} {ref.name}")
+        with self._lock:
+            standing = self._standing(ref)
+            return self._change(ref, standing, merged(standing, plain(patch)))
+
+    def delete(self, ref: ObjectRef, *, uid: str | None = None, grace_seconds: int | None = None) -> None:
+        self._called(f"delete {ref.resource.value} {ref.name}")
+        with self._lock:
+            key = (ref.resource, ref.namespace, ref.name)
+            standing = self._objects.get(key)
+            if standing is None or (uid and standing["metadata"]["uid"] != uid):
+                return
+            if self._goes_slowly(ref, standing, grace_seconds):
+                self._mark_terminating(key, standing)
+                return
+            self._remove(key)
+
+    def list(self, resource: Resource, *, namespace: str = "", selector: Mapping[str, str] | str | None = None) -> Page:
+        self._called(f"list {resource.value}")
+        with self._lock:
+            found = [
+                copy.deepcopy(item)
+                for (kind, space, _name), item in sorted(self._objects.items())
+                if kind is resource and namespace in ("", space) and matches(labels_of(item), selector)
+            ]
+            return Page(found, str(self._now))
+
+    def watch(
+        self, resource: Resource, version: str, *, selector: str | None = None, seconds: float = 60
+    ) -> Iterator[WatchEvent]:
+        self._called(f"watch {resource.value}")
+        seen = int(version)
+        deadline = threading.TIMEOUT_MAX if seconds > 3600 else seconds
+        while True:
+            with self._lock:
+                self._check_version(seen)
+                fresh = [entry for entry in self._history if entry.version > seen]
+                if not fresh and not self._lock.wait_for(partial(self._moved, self._now), timeout=deadline):
+                    yield WatchEvent(Change.BOOKMARK, {"metadata": {"resourceVersion": str(self._now)}}, str(self._now))
+                    return
+                self._fail_if_dead()
+            for entry in fresh:
+                seen = entry.version
+                if entry.resource is resource and (event := _as_watched(entry, selector)):
+                    yield event
+            if seconds <= 0 and not fresh:
+                return
+
+    def logs(self, query: LogQuery) -> Iterator[bytes]:
+        self._called(f"logs {query.pod.name}")
+        text = self.logs_by_container.get((query.pod.name, query.container))
+        if text is None:
+            raise Gone(f'pods "{query.pod.name}" not found', 404, "NotFound")
+        yield text
+
+    # Controls for tests.
+
+    def fail_next(self, error: BaseException, *, call: str | None = None, times: int = 1) -> None:
+        """Let the next calls (those whose words begin with ``call``) raise instead of doing anything."""
+        self._failures.extend([(call, error)] * times)
+
+    def go_dead(self, error: BaseException | None = None) -> None:
+        """Answer nothing until ``revive``: every call and every open watch ends as a time-out does."""
+        with self._lock:
+            self._dead = error or Transient("no answer: timed out")
+            self._lock.notify_all()
+
+    def revive(self) -> None:
+        with self._lock:
+            self._dead = None
+
+    def compact(self) -> None:
+        """Forget the watch history, as etcd does: older versions answer Gone."""
+        with self._lock:
+            self._now = next(self._counter)
+            self._history.clear()
+            self._oldest = self._now
+            self._lock.notify_all()
+
+    def put(self, resource: Resource, manifest: Manifest) -> dict[str, Any]:
+        """Set an object as a controller would, status included, past every rule; keeps its uid if it has one."""
+        body = plain(manifest)
+        with self._lock:
+            key = _key(resource, body)
+            standing = self._objects.get(key)
+            kept = {"uid": standing["metadata"]["uid"]} if standing else {"uid": f"uid-{next(self._counter)}"}
+            body["metadata"] = kept | body["metadata"]
+            return self._store(key, body, Change.MODIFIED if standing else Change.ADDED)
+
+    def set_pod(self, namespace: str, name: str, *, owner: Manifest | None = None, **fields: Any) -> dict[str, Any]:
+        """Create or change a pod as kubelet and controllers do; ``owner``'s template labels come with it."""
+        with self._lock:
+            pod = copy.deepcopy(self._objects.get((Resource.POD, namespace, name))) or {}
+            pod = merged({"metadata": {"name": name, "namespace": namespace}} | pod, _owned(owner) if owner else {})
+            return self.put(Resource.POD, merged(pod, fields))
+
+    def set_status(self, ref: ObjectRef, status: Manifest) -> dict[str, Any]:
+        """Merge into an object's status, as its controller does."""
+        with self._lock:
+            return self.put(ref.resource, merged(self._standing(ref), {"status": plain(status)}))
+
+    def finish(self, ref: ObjectRef) -> None:
+        """Remove an object at once, as when its grace period ends."""
+        with self._lock:
+            self._remove((ref.resource, ref.namespace, ref.name))
+
+    def finish_terminating(self) -> None:
+        """Remove everything that is under removal, and what stood in removed namespaces."""
+        with self._lock:
+            for key, item in list(self._objects.items()):
+                if item["metadata"].get("deletionTimestamp") and key in self._objects:
+                    self._remove(key)
+                    if key[0] is Resource.NAMESPACE:
+                        for inside in [other for other in self._objects if other[1] == key[2]]:
+                            self._remove(inside)
+
+    def everything(self, resource: Resource) -> Sequence[dict[str, Any]]:
+        """The stored objects of a kind, without counting as a call."""
+        with self._lock:
+            return [copy.deepcopy(item) for key, item in sorted(self._objects.items()) if key[0] is resource]
+
+    # Inside.
+
+    def _called(self, words: str) -> None:
+        self.calls.append(words)
+        with self._lock:
+            self._fail_if_dead()
+            for place, (call, error) in enumerate(self._failures):
+                if call is None or words.startswith(call):
+                    del self._failures[place]
+                    raise error
+
+    def _fail_if_dead(self) -> None:
+        if self._dead is not None:
+            raise self._dead
+
+    def _moved(self, since: int) -> bool:
+        return self._now != since or self._dead is not None
+
+    def _check_version(self, version: int) -> None:
+        lost = self._history[0].version if len(self._history) == self._history.maxlen else 0
+        if version < max(self._oldest, lost - 1):
+            raise Gone(f"too old resource version: {version}", 410, "Expired")
+
+    def _check_namespace(self, key: Key) -> None:
+        resource, namespace, name = key
+        if resource in CLUSTER_WIDE:
+            return
+        space = self._objects.get((Resource.NAMESPACE, "", namespace))
+        if space is None:
+            raise Gone(f'namespaces "{namespace}" not found', 404, "NotFound")
+        if space["metadata"].get("deletionTimestamp"):
+            message = f"unable to create new content in namespace {namespace} because it is being terminated"
+            raise Transient(f'{resource.value} "{name}" is forbidden: {message}', 403, NAMESPACE_TERMINATING)
+
+    def _standing(self, ref: ObjectRef) -> dict[str, Any]:
+        standing = self._objects.get((ref.resource, ref.namespace, ref.name))
+        if standing is None:
+            raise Gone(f'{ref.resource.value} "{ref.name}" not found', 404, "NotFound")
+        return standing
+
+    def _change(self, ref: ObjectRef, standing: dict[str, Any], wanted: dict[str, Any]) -> Manifest:
+        _validate(ref.resource, wanted, standing)
+        kept = {key: standing["metadata"][key] for key in ("uid", "generation") if key in standing["metadata"]}
+        wanted["metadata"] = wanted["metadata"] | kept
+        if wanted.get("spec") != standing.get("spec"):
+            wanted["metadata"]["generation"] = kept.get("generation", 1) + 1
+        return self._store((ref.resource, ref.namespace, ref.name), wanted, Change.MODIFIED)
+
+    def _store(self, key: Key, body: dict[str, Any], change: Change) -> dict[str, Any]:
+        was = labels_of(self._objects[key]) if key in self._objects else None
+        self._now = next(self._counter)
+        body["metadata"]["resourceVersion"] = str(self._now)
+        self._objects[key] = body
+        self._history.append(_Entry(self._now, key[0], change, copy.deepcopy(body), was))
+        self._lock.notify_all()
+        return copy.deepcopy(body)
+
+    def _goes_slowly(self, ref: ObjectRef, standing: dict[str, Any], grace_seconds: int | None) -> bool:
+        if ref.resource is Resource.NAMESPACE:
+            return True
+        return (
+            ref.resource is Resource.POD
+            and grace_seconds != 0
+            and (standing.get("status") or {}).get("phase") == "Running"
+        )
+
+    def _mark_terminating(self, key: Key, standing: dict[str, Any]) -> None:
+        if not standing["metadata"].get("deletionTimestamp"):
+            body = copy.deepcopy(standing)
+            body["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+            self._store(key, body, Change.MODIFIED)
+
+    def _remove(self, key: Key) -> None:
+        body = self._objects.pop(key, None)
+        if body is None:
+            return
+        self._now = next(self._counter)
+        body["metadata"]["resourceVersion"] = str(self._now)
+        self._history.append(_Entry(self._now, key[0], Change.DELETED, copy.deepcopy(body), labels_of(body)))
+        self._lock.notify_all()
+        for other, item in list(self._objects.items()):
+            owners = item["metadata"].get("ownerReferences") or []
+            if any(owner.get("uid") == body["metadata"]["uid"] for owner in owners):
+                ref = ObjectRef(other[0], other[2], other[1])
+                if self._goes_slowly(ref, item, None):
+                    self._mark_terminating(other, item)
+                else:
+                    self._remove(other)
+
+
+def _name(body: Mapping[str, Any]) -> str:
+    return str((body.get("metadata") or {}).get("name") or "")
+
+
+def _key(resource: Resource, body: Mapping[str, Any]) -> Key:
+    namespace = "" if resource in CLUSTER_WIDE else str((body.get("metadata") or {}).get("namespace") or "")
+    return (resource, namespace, _name(body))
+
+
+def _validate(resource: Resource, body: Mapping[str, Any], standing: Mapping[str, Any] | None = None) -> None:
+    name = _name(body)
+    if not _NAME.match(name):
+        raise Rejected(f'metadata.name: Invalid value: "{name}"', 422, "Invalid")
+    if resource not in _TEMPLATED:
+        return
+    template = (body.get("spec") or {}).get("template") or {}
+    if not (template.get("spec") or {}).get("containers"):
+        raise Rejected("spec.template.spec.containers: Required value", 422, "Invalid")
+    if resource is Resource.JOB and standing is not None and template != standing["spec"]["template"]:
+        raise Rejected("spec.template: Invalid value: field is immutable", 422, "Invalid")
+
+
+def _owned(owner: Manifest) -> dict[str, Any]:
+    template = owner["spec"]["template"]
+    reference = {"kind": owner.get("kind"), "name": _name(owner), "uid": owner["metadata"]["uid"], "controller": True}
+    metadata = {
+        "labels": (template.get("metadata") or {}).get("labels") or {},
+        "annotations": (template.get("metadata") or {}).get("annotations") or {},
+        "ownerReferences": [reference],
+    }
+    return {"metadata": metadata, "spec": template["spec"]}
+
+
+def _as_watched(entry: _Entry, selector: str | None) -> WatchEvent | None:
+    now, before = matches(labels_of(entry.object), selector), entry.was is not None and matches(entry.was, selector)
+    version = str(entry.version)
+    if entry.change is Change.DELETED:
+        return WatchEvent(Change.DELETED, copy.deepcopy(entry.object), version) if before else None
+    if now:
+        return WatchEvent(Change.MODIFIED if before else Change.ADDED, copy.deepcopy(entry.object), version)
+    return WatchEvent(Change.DELETED, copy.deepcopy(entry.object), version) if before else None

@@ -1,0 +1,83 @@
+"""Which gateway serves a cluster: one per process and row, renewed when its credentials change (F19: keyed by row)."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Protocol
+
+from django.conf import settings
+
+from apps.clusters import sealing
+from apps.clusters.gateway.kube.adapter import KubeGateway
+from apps.clusters.gateway.kube.client import Access, Client
+from apps.clusters.gateway.port import ClusterGateway, Forbidden
+
+
+class ClusterRow(Protocol):
+    """What the registry needs of a Cluster."""
+
+    @property
+    def pk(self) -> int: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def credentials(self) -> bytes | memoryview: ...
+    @property
+    def credentials_changed_at(self) -> datetime | None: ...
+
+
+_lock = threading.Lock()
+_open: dict[int, tuple[datetime | None, KubeGateway]] = {}
+_bound: dict[int, ClusterGateway] = {}
+
+
+def gateway_for(cluster: ClusterRow) -> ClusterGateway:
+    """The cluster's gateway; raises Forbidden when its credentials are missing or cannot be unsealed."""
+    with _lock:
+        if cluster.pk in _bound:
+            return _bound[cluster.pk]
+        standing = _open.get(cluster.pk)
+        if standing is not None and standing[0] == cluster.credentials_changed_at:
+            return standing[1]
+        fresh = KubeGateway(Client(_access(cluster), seconds=settings.CLUSTER_TIMEOUT_SECONDS))
+        _open[cluster.pk] = (cluster.credentials_changed_at, fresh)
+    # The old one is not closed here: another thread may be in the middle of a call on it; it goes with its last user.
+    return fresh
+
+
+def _access(cluster: ClusterRow) -> Access:
+    try:
+        credentials = sealing.unseal_credentials(cluster.credentials)
+    except sealing.SealBroken as fault:
+        raise Forbidden(f"no usable credentials for cluster {cluster.name}: {fault}") from fault
+    return Access(credentials.server, credentials.token, credentials.ca, credentials.verify)
+
+
+def probe(credentials: sealing.Credentials) -> ClusterGateway:
+    """A gateway for credentials that are not stored yet, to see whether they work."""
+    access = Access(credentials.server, credentials.token, credentials.ca, credentials.verify)
+    return KubeGateway(Client(access, seconds=settings.CLUSTER_TIMEOUT_SECONDS))
+
+
+@contextmanager
+def bound(cluster: ClusterRow, gateway: ClusterGateway) -> Iterator[None]:
+    """Serve this cluster with that gateway for a while: how tests put a cluster in memory behind a row."""
+    bind(cluster, gateway)
+    try:
+        yield
+    finally:
+        unbind(cluster)
+
+
+def bind(cluster: ClusterRow, gateway: ClusterGateway) -> None:
+    """Serve this cluster with that gateway until ``unbind``."""
+    with _lock:
+        _bound[cluster.pk] = gateway
+
+
+def unbind(cluster: ClusterRow) -> None:
+    with _lock:
+        _bound.pop(cluster.pk, None)
