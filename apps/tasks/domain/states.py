@@ -78,3 +78,5 @@ class Reason(StrEnum):
     LOST = "ObjectsGone"
     PENDING_TIMEOUT = "PendingTimeout"
     STOPPED_BY_USER = "StoppedByUser"
+    SCALED_TO_ZERO = "ScaledToZero"
+    RESTARTING = "Restarting"

@@ -124,8 +124,12 @@ class Status:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of task. ``mutable_fields`` are wire names that may change after creation (domain.md §2);
-    ``foreign_fields`` are wire names that mean nothing for this kind and are refused when given."""
+    """A kind of task: its pure functions and what may happen to it after creation (domain.md §2).
+
+    ``mutable_fields`` are wire names; ``spec_fault`` refuses what means nothing for this kind; ``instances_scale``: the
+    node count may change while it runs; ``gang``: several nodes start together or not at all; ``restarts_in_place``: a
+    restart rolls the running attempt (``ManifestInput.restart_count``) instead of starting the next.
+    """
 
     name: KindName
     resource: Resource
