@@ -81,7 +81,7 @@ class ReadEvent:
 
 
 def events(body: bytes) -> Iterator[VectorEvent | Fault]:
-    """Every event of a JSON array, of NDJSON or of a single object, in order; raises NotJsonError for no JSON at all."""
+    """Every event of a JSON array, of NDJSON or of a single object, in order; raises NotJsonError for none."""
     for item in _items(body.strip()):
         yield _event(item)
 
