@@ -79,3 +79,11 @@ def free_port(wanted: int | None = None) -> int:
                 continue
             return int(probe.getsockname()[1])
     raise OSError("no free loopback port")
+
+
+def make_passable(folder: Path) -> None:
+    """Let other users pass (not list) every folder above; a clone below /root is closed to them otherwise."""
+    for above in [folder, *folder.parents]:
+        mode = above.stat().st_mode
+        if not mode & 0o001:
+            above.chmod(mode | 0o001)

@@ -26,7 +26,7 @@ from typing import Self
 
 import psycopg
 
-from devkube.children import Account, free_port, start
+from devkube.children import Account, free_port, make_passable, start
 
 READY_SECONDS = 60.0
 STOP_SECONDS = 30.0
@@ -268,14 +268,6 @@ class ValkeyServer(Server):
         except OSError:
             return False
         return answer == b"+OK\r\n+PONG\r\n"
-
-
-def make_passable(folder: Path) -> None:
-    """Let other users pass (not list) every folder above; a clone below /root is closed to them otherwise."""
-    for above in [folder, *folder.parents]:
-        mode = above.stat().st_mode
-        if not mode & 0o001:
-            above.chmod(mode | 0o001)
 
 
 def tail(path: Path, size: int = 4000) -> str:
