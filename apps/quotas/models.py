@@ -53,7 +53,7 @@ class Quota(models.Model):
 
 
 class Reservation(models.Model):
-    """This Task's attempt holds that much: of a scope's quota, or of a pool's capacity. Never changed, never deleted."""
+    """This Task's attempt holds that much: of a scope's quota, or of a pool's capacity. Never changed nor deleted."""
 
     quota = models.ForeignKey(Quota, null=True, on_delete=models.PROTECT, related_name="reservations")
     pool = models.ForeignKey(Pool, null=True, on_delete=models.PROTECT, related_name="reservations")

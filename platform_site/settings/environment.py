@@ -37,7 +37,7 @@ NAMES: tuple[Name, ...] = (
     Name("PLATFORM_RECONCILE_SECONDS", "longest time between two looks at a task on a cluster", "5"),
     Name("PLATFORM_CLUSTER_TIMEOUT_SECONDS", "time-out of one call to a cluster", "10"),
     Name("PLATFORM_LOG_RETENTION_DAYS", "days for which log lines are kept", "30"),
-    Name("PLATFORM_DEFAULT_QUOTA", "quota of a new scope, for example cpu=32,memory=131072,cards:a100-80g=2", ""),
+    Name("PLATFORM_DEFAULT_QUOTA", "quota of a new scope, for example cpu=32,memory=128Gi,cards:a100-80g=2", ""),
 )
 
 
