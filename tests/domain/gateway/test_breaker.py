@@ -27,13 +27,13 @@ def tried(breaker: Breaker, error: GatewayError | None = None) -> str:
     return "ok"
 
 
-def test_opens_after_three_silences_and_then_does_not_even_try():
+def test_opens_after_three_silences_and_then_does_not_even_try() -> None:
     breaker = Breaker(clock=Clock())
     silent = [tried(breaker, Transient("timed out")) for _ in range(3)]
     assert [*silent, tried(breaker)] == ["Transient", "Transient", "Transient", "CircuitOpen"]
 
 
-def test_lets_one_probe_through_and_closes_when_it_is_answered():
+def test_lets_one_probe_through_and_closes_when_it_is_answered() -> None:
     clock = Clock()
     breaker = Breaker(pause=5, clock=clock)
     for _ in range(3):
@@ -44,7 +44,7 @@ def test_lets_one_probe_through_and_closes_when_it_is_answered():
     assert (during, tried(breaker), tried(breaker)) == ("CircuitOpen", "ok", "ok")
 
 
-def test_a_failing_probe_doubles_the_pause_up_to_its_limit():
+def test_a_failing_probe_doubles_the_pause_up_to_its_limit() -> None:
     clock = Clock()
     breaker = Breaker(pause=5, longest_pause=20, clock=clock)
     for _ in range(3):
@@ -69,14 +69,14 @@ def test_a_failing_probe_doubles_the_pause_up_to_its_limit():
         Transient("namespace goes", 403),
     ],
 )
-def test_an_answer_that_is_a_refusal_never_opens_it(answer: GatewayError):
+def test_an_answer_that_is_a_refusal_never_opens_it(answer: GatewayError) -> None:
     breaker = Breaker(clock=Clock())
     for _ in range(10):
         tried(breaker, answer)
     assert tried(breaker) == "ok"
 
 
-def test_silences_far_apart_do_not_add_up():
+def test_silences_far_apart_do_not_add_up() -> None:
     clock = Clock()
     breaker = Breaker(window=30, clock=clock)
     for _ in range(5):

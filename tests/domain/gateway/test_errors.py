@@ -40,18 +40,18 @@ CLASS = 'pods "a" is forbidden: no PriorityClass with name default-pc was found'
         (503, "starting", "Transient"),
     ],
 )
-def test_each_answer_has_one_meaning(code: int, message: str, expected: str):
+def test_each_answer_has_one_meaning(code: int, message: str, expected: str) -> None:
     error = error_for(code, status(code, message))
     assert (type(error).__name__, error.message, error.status) == (expected, message, code)
 
 
-def test_the_time_to_wait_comes_from_header_or_body():
+def test_the_time_to_wait_comes_from_header_or_body() -> None:
     by_header = error_for(429, status(429, "slow down"), retry_after=7)
     by_body = error_for(429, status(429, "slow down", retryAfterSeconds=3))
     assert [vars(by_header)["retry_after"], vars(by_body)["retry_after"]] == [7, 3]
 
 
 @pytest.mark.parametrize("body", [b"", b"<html>Bad gateway</html>", b"\xff\xfe", b"null", b"[]", b'{"message": null}'])
-def test_a_body_that_is_no_status_is_still_an_error_of_ours(body: bytes):
+def test_a_body_that_is_no_status_is_still_an_error_of_ours(body: bytes) -> None:
     error = error_for(502, body)
     assert (type(error).__name__, bool(error.message), error.status) == ("Transient", True, 502)

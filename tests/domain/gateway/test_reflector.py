@@ -48,7 +48,7 @@ def reflector(cluster: MemoryGateway, ear: Ear, stop: threading.Event | None = N
     )
 
 
-def test_nothing_is_lost_between_list_and_watch(cluster: MemoryGateway):
+def test_nothing_is_lost_between_list_and_watch(cluster: MemoryGateway) -> None:
     ear = Ear()
     reflects = reflector(cluster, ear)
     cluster.put(Resource.POD, pod("a"))
@@ -58,7 +58,7 @@ def test_nothing_is_lost_between_list_and_watch(cluster: MemoryGateway):
     assert ear.heard == ["Seen a", "Complete 1", "Seen b"]
 
 
-def test_what_vanished_unseen_is_found_by_the_next_list(cluster: MemoryGateway):
+def test_what_vanished_unseen_is_found_by_the_next_list(cluster: MemoryGateway) -> None:
     ear = Ear()
     reflects = reflector(cluster, ear)
     cluster.put(Resource.POD, pod("a"))
@@ -68,7 +68,7 @@ def test_what_vanished_unseen_is_found_by_the_next_list(cluster: MemoryGateway):
     assert ear.heard == ["Seen a", "Complete 1", "Deleted a", "Complete 0"]
 
 
-def test_the_same_state_twice_is_told_once(cluster: MemoryGateway):
+def test_the_same_state_twice_is_told_once(cluster: MemoryGateway) -> None:
     ear = Ear()
     reflects = reflector(cluster, ear)
     version = cluster.list(Resource.POD).version
@@ -78,7 +78,7 @@ def test_the_same_state_twice_is_told_once(cluster: MemoryGateway):
     assert ear.heard == ["Seen a", "Complete 1"]
 
 
-def test_f16_an_echo_of_a_deleted_object_does_not_bring_it_back(cluster: MemoryGateway):
+def test_f16_an_echo_of_a_deleted_object_does_not_bring_it_back(cluster: MemoryGateway) -> None:
     ear = Ear()
     reflects = reflector(cluster, ear)
     start = reflects.list_once()
@@ -89,7 +89,7 @@ def test_f16_an_echo_of_a_deleted_object_does_not_bring_it_back(cluster: MemoryG
     assert ear.heard == ["Complete 0", "Seen a", "Deleted a"]
 
 
-def test_f16_an_expired_version_is_gone_and_a_fresh_list_goes_on(cluster: MemoryGateway):
+def test_f16_an_expired_version_is_gone_and_a_fresh_list_goes_on(cluster: MemoryGateway) -> None:
     ear = Ear()
     reflects = reflector(cluster, ear)
     version = reflects.list_once()
@@ -101,7 +101,7 @@ def test_f16_an_expired_version_is_gone_and_a_fresh_list_goes_on(cluster: Memory
     assert ear.heard == ["Complete 0", "Seen a", "Complete 1"]
 
 
-def test_an_object_that_leaves_the_selector_is_gone_for_its_reader(cluster: MemoryGateway):
+def test_an_object_that_leaves_the_selector_is_gone_for_its_reader(cluster: MemoryGateway) -> None:
     ear = Ear()
     reflects = reflector(cluster, ear)
     cluster.put(Resource.POD, pod("a"))
@@ -111,7 +111,7 @@ def test_an_object_that_leaves_the_selector_is_gone_for_its_reader(cluster: Memo
     assert ear.heard == ["Seen a", "Complete 1", "Deleted a"]
 
 
-def test_f17_a_silent_cluster_is_told_as_such_and_watched_again_when_it_is_back(cluster: MemoryGateway):
+def test_f17_a_silent_cluster_is_told_as_such_and_watched_again_when_it_is_back(cluster: MemoryGateway) -> None:
     ear, stop, heard_all = Ear(), threading.Event(), threading.Event()
     cluster.put(Resource.POD, pod("a"))
     cluster.fail_next(Transient("timed out"), times=2)

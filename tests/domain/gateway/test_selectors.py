@@ -31,11 +31,11 @@ LABELS = {"platform/task-id": "t1", "app": "train"}
         ("app in (a,train),platform/task-id", True),
     ],
 )
-def test_selects_by_equality_existence_and_sets(selector: str | dict[str, str] | None, expected: bool):
+def test_selects_by_equality_existence_and_sets(selector: str | dict[str, str] | None, expected: bool) -> None:
     assert matches(LABELS, selector) is expected
 
 
 @pytest.mark.parametrize("selector", ["=x", "a=(b", "a in b", ",,"])
-def test_refuses_what_is_no_selector(selector: str):
+def test_refuses_what_is_no_selector(selector: str) -> None:
     with pytest.raises(ValueError, match="unable to parse"):
         matches(LABELS, selector)
