@@ -12,6 +12,7 @@ from apps.clusters.domain.marks import MarkFacts
 from apps.clusters.models import AcceleratorType, Node
 from apps.kernel.resources import Bundle, Cards, MiB, Millicores
 from apps.organisations.models import Project
+from apps.tasks.domain.checks import LargestNodes, undominated
 from apps.tasks.domain.spec import TaskSpec
 from apps.tasks.domain.splitting import per_node
 from apps.tasks.domain.states import FINAL, State
@@ -116,6 +117,22 @@ def _facts(row: AcceleratorType) -> MarkFacts:
         is_device=row.is_device,
         label=row.label,
         price_per_card_hour=row.price_per_card_hour,
+    )
+
+
+def largest_nodes() -> LargestNodes:
+    """What single nodes could hold when empty; one query. Nodes that are gone or in no pool count for nothing."""
+    usable = Node.objects.filter(gone_at=None, pool__isnull=False).order_by()
+    rows = usable.values_list("mark__mark", "cpu", "memory", "cards").distinct()
+    cpu_nodes: list[Bundle] = []
+    by_mark: dict[str, list[Bundle]] = {}
+    for mark, cpu, memory, cards in rows:
+        room = Bundle(Millicores(cpu), MiB(memory), Cards(cards))
+        (cpu_nodes if mark is None else by_mark.setdefault(mark, [])).append(room)
+    return LargestNodes(
+        cpu_nodes=undominated(tuple(cpu_nodes)),
+        cards={mark: max(room.cards for room in rooms) for mark, rooms in by_mark.items()},
+        all_nodes={mark: undominated(tuple(rooms)) for mark, rooms in by_mark.items()},
     )
 
 

@@ -79,7 +79,7 @@ class World:
 
     def a_plant(self, *, cards_of: int = 2, quota: int = 16) -> Cluster:
         """One cluster ``beijing`` with ``cards_of`` 4090 nodes and one CPU node in the public pool, and quota for the project."""
-        mark, pool, cluster = self.a_mark(), self.a_pool(), self.a_cluster()
+        self.mark, self.pool, self.cluster = mark, pool, cluster = self.a_mark(), self.a_pool(), self.a_cluster()
         for number in range(cards_of):
             self.a_node(cluster, f"gpu-{number}", pool=pool, mark=mark)
         self.a_node(cluster, "cpu-0", pool=pool)
