@@ -39,9 +39,9 @@ def main(
 
 def _stage() -> tuple[Any, dict[str, str]]:
     """A cluster with one attempt whose pod writes all the lines."""
+    from apps.accounts.models import User  # noqa: PLC0415 - as above
     from apps.clusters.models import Cluster, Pool  # noqa: PLC0415 - Django is set up by now, not at import
     from apps.tasks.models import Attempt, Task  # noqa: PLC0415 - as above
-    from apps.accounts.models import User  # noqa: PLC0415 - as above
 
     now = datetime.now(UTC)  # noqa: TID251 - a benchmark times the real clock
     owner = User.objects.create_user("bench")

@@ -72,7 +72,7 @@ def with_place(tasks: QuerySet[Task]) -> QuerySet[Task]:
 
 def state_counts(tasks: QuerySet[Task]) -> dict[State, int]:
     """How many of ``tasks`` stand in each state; every state is there."""
-    counted = dict(tasks.order_by().values_list("state").annotate(count=Count("pk", distinct=True)))
+    counted = dict(tasks.order_by().values_list("state").annotate(count=Count("pk")))
     return {state: counted.get(state.value, 0) for state in State}
 
 
