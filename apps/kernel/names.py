@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from apps.kernel.text import say as _
+
 DISPLAY_NAME = re.compile(r"^[a-z][a-zA-Z0-9-]{0,62}$")
 DNS_1035_LABEL = re.compile(r"^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$")
 DNS_1123_LABEL = re.compile(r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$")
@@ -16,13 +18,13 @@ OBJECT_NAME_LENGTH = 40
 def display_name_fault(name: str) -> str | None:
     """Why ``name`` is no display name, or None when it is one (domain.md §3, Seed A)."""
     if not name:
-        return "a name is needed"
+        return _("a name is needed")
     if len(name) > 63:
-        return f"at most 63 characters, this has {len(name)}"
+        return _("at most 63 characters, this has %(length)d", length=len(name))
     if not re.match(r"^[a-z]", name):
-        return "begins with a lower-case letter a–z"
+        return _("begins with a lower-case letter a–z")
     if not DISPLAY_NAME.match(name) or name.endswith("\n"):
-        return "only letters, digits and hyphens"
+        return _("only letters, digits and hyphens")
     return None
 
 

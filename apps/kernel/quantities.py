@@ -10,6 +10,7 @@ from datetime import timedelta
 from fractions import Fraction
 
 from apps.kernel.resources import MiB, Millicores
+from apps.kernel.text import say as _
 
 _QUANTITY = re.compile(r"^([0-9]{1,15})(?:\.([0-9]{1,9}))?(m|k|M|G|T|P|E|Ki|Mi|Gi|Ti|Pi|Ei|[eE][+-]?[0-9]{1,2})?$")
 _SCALES: dict[str, Fraction] = {
@@ -33,7 +34,7 @@ _BYTES_PER_MIB = 2**20
 LARGEST_MILLICORES = 10**9
 LARGEST_MIB = 10**9
 
-_DURATION = re.compile(r"^(?:(\d{1,5})d)?(?:(\d{1,6})h)?(?:(\d{1,7})m)?(?:(\d{1,9})s)?$")
+_DURATION = re.compile(r"^(?:([0-9]{1,5})d)?(?:([0-9]{1,6})h)?(?:([0-9]{1,7})m)?(?:([0-9]{1,9})s)?$")
 LONGEST_DURATION = timedelta(days=366)
 
 
@@ -44,7 +45,7 @@ class QuantityError(ValueError):
 def _exact(text: str) -> Fraction:
     matched = _QUANTITY.match(text.strip()) if len(text) <= 40 else None
     if matched is None:
-        raise QuantityError(f"“{text[:40]}” is not a quantity; write for example 500m, 4 or 16Gi")
+        raise QuantityError(_("“%(text)s” is not a quantity; write for example 500m, 4 or 16Gi", text=text[:40]))
     whole, part, suffix = matched.group(1), matched.group(2) or "", matched.group(3) or ""
     number = Fraction(int(whole + part), 10 ** len(part))
     scale = Fraction(10) ** int(suffix[1:]) if suffix[:1] in ("e", "E") and suffix != "E" else _SCALES[suffix]
@@ -52,11 +53,11 @@ def _exact(text: str) -> Fraction:
 
 
 def parse_cpu(text: str) -> Millicores:
-    """Cores as text (``4``, ``500m``, ``0.5``) to whole millicores, rounded up like Kubernetes; raises QuantityError."""
+    """Cores as text (``4``, ``500m``, ``0.5``) to whole millicores, rounded up; raises QuantityError."""
     exact = _exact(text) * 1000
     amount = -(-exact.numerator // exact.denominator)
     if amount > LARGEST_MILLICORES:
-        raise QuantityError("that is more than any machine has")
+        raise QuantityError(_("that is more than any machine has"))
     return Millicores(amount)
 
 
@@ -65,7 +66,7 @@ def parse_memory(text: str) -> MiB:
     exact = _exact(text) / _BYTES_PER_MIB
     amount = -(-exact.numerator // exact.denominator)
     if amount > LARGEST_MIB:
-        raise QuantityError("that is more than any machine has")
+        raise QuantityError(_("that is more than any machine has"))
     return MiB(amount)
 
 
@@ -79,7 +80,7 @@ def parse_count(text: str) -> int:
     """A whole count of pieces (extended resources, pods); raises QuantityError for fractions."""
     exact = _exact(text)
     if exact.denominator != 1:
-        raise QuantityError("pieces are whole numbers")
+        raise QuantityError(_("pieces are whole numbers"))
     return exact.numerator
 
 
@@ -100,11 +101,11 @@ def parse_duration(text: str) -> timedelta:
         return timedelta(0)
     matched = _DURATION.match(stripped) if stripped else None
     if matched is None:
-        raise QuantityError(f"“{text[:40]}” is not a duration; write for example 30m, 2h or 90s")
+        raise QuantityError(_("“%(text)s” is not a duration; write for example 30m, 2h or 90s", text=text[:40]))
     days, hours, minutes, seconds = (int(group or 0) for group in matched.groups())
     duration = timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds)
     if duration > LONGEST_DURATION:
-        raise QuantityError("that is longer than a year")
+        raise QuantityError(_("that is longer than a year"))
     return duration
 
 
