@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import ExitStack
 
 import pytest
 
@@ -11,20 +11,34 @@ from apps.clusters.gateway.port import ClusterGateway, Resource
 from tests.contract import depths
 from tests.contract.cases import NAMESPACE, namespace, node
 
-DEPTHS: dict[str, Callable[[], AbstractContextManager[depths.Depth]]] = {
-    "memory": depths.memory,
-}
+DEPTHS: dict[str, depths.Start] = {"memory": depths.memory, "embedded": depths.embedded}
+
+
+@pytest.fixture(scope="session")
+def started() -> Iterator[Callable[[str], depths.Depth]]:
+    """Starts each depth once, when a case first asks for it."""
+    with ExitStack() as stack:
+        running: dict[str, depths.Depth] = {}
+
+        def start(name: str) -> depths.Depth:
+            if name not in running:
+                running[name] = stack.enter_context(DEPTHS[name]())
+            return running[name]
+
+        yield start
 
 
 @pytest.fixture(params=sorted(DEPTHS))
-def depth(request: pytest.FixtureRequest) -> Iterator[depths.Depth]:
-    with DEPTHS[request.param]() as started:
-        yield started
+def depth(request: pytest.FixtureRequest, started: Callable[[str], depths.Depth]) -> Iterator[depths.Depth]:
+    """One depth with an empty contract namespace."""
+    chosen = started(request.param)
+    chosen.gateway.create(Resource.NAMESPACE, namespace(NAMESPACE))
+    yield chosen
+    depths.clear(chosen.gateway, NAMESPACE)
 
 
 @pytest.fixture
 def gateway(depth: depths.Depth) -> ClusterGateway:
-    depth.gateway.create(Resource.NAMESPACE, namespace(NAMESPACE))
     return depth.gateway
 
 
@@ -34,9 +48,9 @@ def forget_history(depth: depths.Depth) -> Callable[[], None]:
 
 
 @pytest.fixture
-def terminating(gateway: ClusterGateway, depth: depths.Depth) -> str:
+def terminating(depth: depths.Depth) -> str:
     """A namespace that is being removed and not gone yet."""
-    return depth.terminating_namespace()
+    return depths.terminating_namespace(depth.gateway)
 
 
 @pytest.fixture
