@@ -27,7 +27,8 @@ def from_environment(values: dict[str, str]) -> dict[str, Any]:
         "CHANNEL_LAYERS": {
             "default": {
                 "BACKEND": "channels_redis.core.RedisChannelLayer",
-                "CONFIG": {"hosts": [redis], "capacity": 1000, "expiry": 30},
+                # The layer waits five seconds for a message; the client's own time-out must be longer than that.
+                "CONFIG": {"hosts": [{"address": redis, "socket_timeout": 20}], "capacity": 1000, "expiry": 30},
             }
         },
         "CELERY_BROKER_URL": redis,
