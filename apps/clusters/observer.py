@@ -20,7 +20,7 @@ REWRITTEN = ("uid", "mark", "cpu", "memory", "cards", "cards_capacity", "labels"
 
 @transaction.atomic
 def record_nodes(cluster: Cluster, deltas: Sequence[Delta], *, now: datetime) -> None:
-    """Record a batch of the node watch. A node keeps its pool for ever; a new one joins the pool that its label names."""
+    """Record a batch of the node watch. A node keeps its pool; a new one joins the pool that its label names."""
     last: dict[str, Delta] = {}
     complete: frozenset[str] | None = None
     for delta in deltas:

@@ -19,7 +19,7 @@ from apps.clusters import sealing
 from apps.clusters.domain.profile import read_profile
 from apps.clusters.gateway import registry
 from apps.clusters.gateway.labels import POOL
-from apps.clusters.gateway.port import ClusterFacts, ClusterGateway, GatewayError, ObjectRef, Resource
+from apps.clusters.gateway.port import ClusterFacts, ClusterGateway, GatewayError, Manifest, ObjectRef, Resource
 from apps.clusters.models import Cluster, Node, Pool
 from apps.kernel.errors import Code, Refused, refuse
 from apps.kernel.names import DNS_1123_LABEL
@@ -46,7 +46,7 @@ def add_cluster(
     by: User,
     now: datetime,
 ) -> Cluster:
-    """Add a cluster with sealed credentials; the next check asks what it can. Raises Refused (invalid, duplicate_name)."""
+    """Add a cluster, its credentials sealed; the next check asks what it can. Refused: invalid, duplicate_name."""
     if not DNS_1123_LABEL.match(name) or len(name) > 40:
         raise _field("name", _("lower-case letters, digits and hyphens, at most 40 characters"))
     credentials = _checked(server, token, ca, verify=verify)
@@ -111,7 +111,7 @@ def record_contact(cluster: Cluster, *, now: datetime, facts: ClusterFacts | Non
 
 
 def record_silence(cluster: Cluster, *, error: GatewayError, now: datetime) -> None:
-    """The cluster did not answer, or refused the account; since when is kept, and nothing is released (domain.md §11)."""
+    """The cluster did not answer, or refused the account: since when is kept, nothing is released (domain.md §11)."""
     Cluster.objects.filter(pk=cluster.pk).update(
         unreachable_since=Coalesce(F("unreachable_since"), now), last_error=str(error)[:500]
     )
@@ -142,22 +142,27 @@ def label_nodes(cluster: Cluster, *, gateway: ClusterGateway | None = None) -> i
     return changed
 
 
+def priority_classes() -> tuple[Manifest, ...]:
+    """The PriorityClasses that every cluster has (domain.md §8)."""
+    return tuple(
+        {
+            "apiVersion": "scheduling.k8s.io/v1",
+            "kind": "PriorityClass",
+            "metadata": {"name": name, "labels": {"app.kubernetes.io/managed-by": "platform"}},
+            "value": value,
+            "preemptionPolicy": policy,
+            "globalDefault": False,
+            "description": "Set by the platform by a task's priority.",
+        }
+        for name, value, policy in PRIORITY_CLASSES
+    )
+
+
 def install_priority_classes(gateway: ClusterGateway) -> None:
     """Make the three PriorityClasses exist; a class of the same name is left as it is. Raises GatewayError."""
-    for name, value, policy in PRIORITY_CLASSES:
-        if gateway.read(ObjectRef(Resource.PRIORITY_CLASS, name)) is None:
-            gateway.create(
-                Resource.PRIORITY_CLASS,
-                {
-                    "apiVersion": "scheduling.k8s.io/v1",
-                    "kind": "PriorityClass",
-                    "metadata": {"name": name, "labels": {"app.kubernetes.io/managed-by": "platform"}},
-                    "value": value,
-                    "preemptionPolicy": policy,
-                    "globalDefault": False,
-                    "description": "Set by the platform by a task's priority.",
-                },
-            )
+    for manifest in priority_classes():
+        if gateway.read(ObjectRef(Resource.PRIORITY_CLASS, manifest["metadata"]["name"])) is None:
+            gateway.create(Resource.PRIORITY_CLASS, manifest)
 
 
 def check(cluster: Cluster, *, now: datetime) -> bool:

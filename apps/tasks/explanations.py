@@ -100,6 +100,14 @@ SENTENCES: Mapping[str, tuple[Text, ...]] = {
     "Restart": (_("Restart asked for."),),
     "Stop": (_("Stop asked for."),),
     "Delete": (_("Deleted."),),
+    "Running": (_("Running."),),
+    "Succeeded": (_("Succeeded."),),
+    "Failed": (_("Failed."),),
+    "Stopped": (_("Stopped."),),
+    "PendingTimeoutSoon": (
+        _("Has waited {waited} s; ends as failed after {limit} s."),
+        _("Ends soon: it has waited almost as long as its pending timeout allows."),
+    ),
 }
 
 ADVICE: Mapping[str, Text] = {

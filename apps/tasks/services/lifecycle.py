@@ -114,6 +114,7 @@ def begin_attempt(task: Task, *, now: datetime, why: str) -> None:
     _hold_again(task, now=now)
     nudges.admit_soon()
     former_attempt = task.attempts.get(number=former)
+    Attempt.objects.filter(pk=former_attempt.pk).update(next_try_at=None)
     nudges.reconcile_soon(former_attempt.pk)
 
 

@@ -10,7 +10,7 @@ from django.db.models import F
 
 from apps.accounts.models import User
 from apps.live import publish
-from apps.tasks.domain.states import FINAL, Intent, Reason, State
+from apps.tasks.domain.states import FINAL, Intent, State
 from apps.tasks.models import Event, EventSource, Task
 
 
@@ -20,7 +20,7 @@ def move(
     expected: Iterable[State],
     to: State,
     now: datetime,
-    reason: Reason | None = None,
+    reason: str | None = None,
     numbers: Mapping[str, Any] | None = None,
     **also: Any,
 ) -> bool:
