@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import IO, Any, TypeVar
 
@@ -179,3 +179,61 @@ def _moment(text: str) -> datetime | None:
     if found is None:
         return None
     return (found.replace(tzinfo=UTC) if found.tzinfo is None else found).astimezone(UTC)
+
+
+class Body:
+    """A small JSON object read strictly: right types, no unknown names; ``done`` raises every fault found at once."""
+
+    def __init__(self, data: Any) -> None:
+        self._faults: dict[str, list[str]] = {}
+        self._read: set[str] = set()
+        self._data: dict[str, Any] = data if isinstance(data, dict) else {}
+        if not isinstance(data, dict):
+            self.fault("", _("must be an object"))
+
+    def whole(self, name: str, *, low: int, high: int) -> int:
+        """A whole number between the bounds; a fraction, text or boolean is none."""
+        value = self._take(name)
+        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+            self.fault(name, _("must be a whole number from %(low)d to %(high)d") % {"low": low, "high": high})
+            return low
+        return value
+
+    def text(self, name: str, *, longest: int) -> str:
+        """A text of at least one character."""
+        value = self._take(name)
+        if not isinstance(value, str) or not 0 < len(value.strip()) <= longest or len(value) > longest:
+            self.fault(name, _("must be a text of 1 to %(longest)d characters") % {"longest": longest})
+            return ""
+        return value
+
+    def word(self, name: str, known: Sequence[str]) -> str:
+        """One of the known words; the first where it is none of them."""
+        value = self._take(name)
+        if isinstance(value, str) and value in known:
+            return value
+        self.fault(name, _("must be one of %(words)s") % {"words": ", ".join(known)})
+        return known[0]
+
+    def object(self, name: str) -> dict[str, Any]:
+        """An object, empty where it is left out."""
+        value = self._take(name)
+        if value is None or isinstance(value, dict):
+            return value or {}
+        self.fault(name, _("must be an object"))
+        return {}
+
+    def fault(self, name: str, message: str) -> None:
+        self._faults.setdefault(name, []).append(message)
+
+    def done(self) -> None:
+        """Raise Refused (invalid) when anything was wrong, or something is there that nobody asked for."""
+        for name in list(self._data)[:MOST_VALUES]:
+            if name not in self._read:
+                self.fault(name[:60], _("there is no such field"))
+        if self._faults:
+            raise refuse(Code.INVALID, _("Some fields cannot be used."), fields=self._faults)
+
+    def _take(self, name: str) -> Any:
+        self._read.add(name)
+        return self._data.get(name)

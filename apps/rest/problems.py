@@ -90,7 +90,7 @@ def _from_drf(exc: exceptions.APIException) -> JsonResponse:
         headers["WWW-Authenticate"] = getattr(exc, "auth_header", "Bearer")
         return problem(Refusal(Code.UNAUTHENTICATED, str(exc.detail)), headers=headers)
     if isinstance(exc, exceptions.Throttled):
-        wait = math.ceil(exc.wait or 1)
+        wait = math.ceil(getattr(exc, "wait", None) or 1)
         text = str(_("Too many calls; try again in %(seconds)d seconds.")) % {"seconds": wait}
         return problem(Refusal(Code.THROTTLED, text, numbers={"retry_after": wait}), headers={"Retry-After": str(wait)})
     if isinstance(exc, exceptions.PermissionDenied):

@@ -44,6 +44,7 @@ class PerCaller(BaseThrottle):
 
 
 def _who(request: Request) -> str:
-    if request.user is not None and request.user.pk:
-        return f"user-{request.user.pk}"
+    person = getattr(request.user, "pk", None)
+    if person is not None:
+        return f"user-{person}"
     return f"address-{request.META.get('REMOTE_ADDR', '')}"
