@@ -74,17 +74,18 @@ class Fields:
     def __init__(self, data: object, path: str, faults: Faults) -> None:
         self.path, self.faults = path, faults
         self._read: set[str] = set()
-        if isinstance(data, Mapping):
-            self._data: Mapping[object, object] = data
-        else:
-            self._data = {}
+        self._data: Mapping[object, object] = data if isinstance(data, Mapping) else {}
+        self._readable = isinstance(data, Mapping)
+        if not self._readable:
             faults.add(path, _("must be an object, this is %(type)s", type=type_word(data)))
 
     def at(self, name: object) -> str:
         return f"{self.path}.{name}" if self.path else str(name)
 
     def fault(self, name: str, message: str) -> None:
-        self.faults.add(self.at(name), message)
+        """Note a fault under the name; what is no object at all has that one fault and no missing parts besides."""
+        if self._readable:
+            self.faults.add(self.at(name), message)
 
     def raw(self, name: str) -> object:
         """The value as given, None where it is null or missing."""

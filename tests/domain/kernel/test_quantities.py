@@ -20,6 +20,7 @@ from apps.kernel.quantities import (
     parse_cpu,
     parse_duration,
     parse_memory,
+    whole_mib,
 )
 
 
@@ -108,3 +109,7 @@ def test_any_text_is_a_quantity_or_refused_never_a_crash(text: str) -> None:
     for parse in (parse_cpu, parse_memory, parse_count, parse_duration):
         with suppress(QuantityError):
             parse(text)
+
+
+def test_what_a_machine_offers_is_rounded_down() -> None:
+    assert (whole_mib("1G"), whole_mib("1.5Mi"), whole_mib("1E")) == (953, 1, LARGEST_MIB)
