@@ -1,11 +1,11 @@
 """Small readers of plain Kubernetes objects (dicts as they travel on the wire)."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, TypeAlias
 
 import orjson
 
-type Obj = dict[str, Any]
+Obj: TypeAlias = dict[str, Any]
 
 
 def meta(obj: Obj) -> Obj:

@@ -3,13 +3,13 @@
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from devkube.embedded.errors import ApiError, bad_request
 from devkube.embedded.objects import Obj, labels_of
 from devkube.embedded.resources import Resource
 
-type Match = Callable[[Obj], bool]
+Match: TypeAlias = Callable[[Obj], bool]
 
 _SET = re.compile(r"^\s*(\S+)\s+(in|notin)\s*\(([^()]*)\)\s*$")
 _EQUAL = re.compile(r"^\s*([^\s!=<>]+)\s*(==|!=|=)\s*([^\s!=<>]*)\s*$")

@@ -1,0 +1,1 @@
+"""Defaulting and validation of each kind, in the API server's own words."""

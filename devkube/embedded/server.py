@@ -1,0 +1,138 @@
+"""The process: one event loop with the API, the controllers and the scheduler around one store."""
+
+import asyncio
+import contextlib
+import gc
+import logging
+import os
+import signal
+import socket
+import sys
+from collections.abc import Coroutine
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import orjson
+import uvicorn
+
+from devkube.embedded import resources as r
+from devkube.embedded.controllers.deployment import DeploymentController
+from devkube.embedded.controllers.events import Recorder
+from devkube.embedded.controllers.job import JobController
+from devkube.embedded.controllers.replicaset import ReplicaSetController
+from devkube.embedded.controllers.runtime import Context, Owned, Timing
+from devkube.embedded.errors import ApiError
+from devkube.embedded.http.app import build
+from devkube.embedded.http.call import Api
+from devkube.embedded.kubeconfig import write_kubeconfig
+from devkube.embedded.objects import Obj
+from devkube.embedded.registry import Registry
+from devkube.embedded.scheduler.loop import Scheduler
+from devkube.embedded.store import HISTORY, Store
+
+LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How a cluster is started; `port` 0 means any free one."""
+
+    folder: Path
+    token: str
+    port: int = 0
+    name: str = "embedded"
+    ready_file: Path | None = None
+    history: int = HISTORY
+    bookmark_seconds: float = 60.0
+    pack: bool = True
+    timing: Timing = field(default_factory=Timing)
+
+
+def _bootstrap(registry: Registry) -> None:
+    """Make the objects every cluster is born with."""
+    first: list[tuple[r.Resource, Obj]] = [
+        (r.NAMESPACES, {"metadata": {"name": name}})
+        for name in ("default", "kube-system", "kube-public", "kube-node-lease")
+    ]
+    for name, value in (("system-cluster-critical", 2_000_000_000), ("system-node-critical", 2_000_001_000)):
+        first.append((r.PRIORITY_CLASSES, {"metadata": {"name": name}, "value": value}))
+    for resource, obj in first:
+        with contextlib.suppress(ApiError):
+            registry.create(resource, {"kind": resource.kind, "apiVersion": resource.api_version, **obj})
+
+
+def workers(context: Context, settings: Settings) -> list[Coroutine[Any, Any, None]]:
+    """Return the loops of the controllers and the scheduler."""
+    return [
+        JobController(context).queue.run(),
+        ReplicaSetController(context).queue.run(),
+        DeploymentController(context).queue.run(),
+        Scheduler(context, pack=settings.pack).run(),
+    ]
+
+
+class _Server(uvicorn.Server):
+    """Stops within a moment, also while watches are open."""
+
+    @contextlib.contextmanager
+    def capture_signals(self):  # type: ignore[no-untyped-def, override] # signals are handled by `serve`
+        yield
+
+
+async def serve(settings: Settings) -> None:
+    """Run until SIGTERM or SIGINT."""
+    store = Store(settings.folder, settings.history)
+    registry = Registry(store)
+    _bootstrap(registry)
+    context = Context(registry, Owned(store), Recorder(registry), settings.timing)
+    tasks = [asyncio.create_task(each) for each in workers(context, settings)]
+    listener = _bind(settings.port)
+    port = listener.getsockname()[1]
+    app = build(Api(registry, settings.token, settings.bookmark_seconds))
+    config = uvicorn.Config(
+        app,
+        log_level="warning",
+        access_log=False,
+        lifespan="off",
+        timeout_graceful_shutdown=1,
+        h11_max_incomplete_event_size=64 * 1024,
+        ws="websockets-sansio",
+    )
+    server = _Server(config)
+    loop = asyncio.get_running_loop()
+    for each in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(each, lambda: setattr(server, "should_exit", True))
+    announced = asyncio.create_task(_announce(server, settings, port))
+    gc.freeze()
+    try:
+        await server.serve(sockets=[listener])
+    finally:
+        for task in (*tasks, announced):
+            task.cancel()
+        await asyncio.gather(*tasks, announced, return_exceptions=True)
+        store.close()
+
+
+def _bind(port: int) -> socket.socket:
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    # asyncio sets this only where the protocol is spelled out; without it each answer waits 40 ms for an ACK.
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    listener.bind(("127.0.0.1", port))
+    listener.listen(512)
+    return listener
+
+
+async def _announce(server: uvicorn.Server, settings: Settings, port: int) -> None:
+    while not server.started:
+        await asyncio.sleep(0.01)
+    url = f"http://127.0.0.1:{port}"
+    write_kubeconfig(settings.folder / "kubeconfig", settings.name, url, settings.token)
+    if settings.ready_file:
+        facts = {"name": settings.name, "url": url, "pid": os.getpid()}
+        temporary = settings.ready_file.with_suffix(".part")
+        temporary.write_bytes(orjson.dumps(facts))
+        temporary.replace(settings.ready_file)
+    sys.stdout.write(f"{settings.name} is ready at {url}\n")
+    sys.stdout.flush()
