@@ -11,6 +11,16 @@ from django.utils.translation import gettext_lazy as _
 
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
 
+# Filled by ``from_environment``; named here so that their types are known.
+CACHES: dict[str, Any]
+CHANNEL_LAYERS: dict[str, Any]
+SEALING_KEYS: list[str]
+ADMISSION_SECONDS: int
+RECONCILE_SECONDS: int
+CLUSTER_TIMEOUT_SECONDS: int
+LOG_RETENTION_DAYS: int
+DEFAULT_QUOTA: str
+
 
 def from_environment(values: dict[str, str]) -> dict[str, Any]:
     """The settings that depend on the installation; raises ImproperlyConfigured for a URL that cannot be read."""
@@ -67,7 +77,6 @@ INSTALLED_APPS = [
     "axes",
     "channels",
     "csp",
-    "django_filters",
     "django_htmx",
     "django_prometheus",
     "django_structlog",
