@@ -19,6 +19,9 @@ def _choices(words: type[KindName] | type[Priority] | type[State] | type[Intent]
     return [(word.value, word.value) for word in words]
 
 
+_FINAL = sorted(state.value for state in FINAL)  # sorted: a set's order would make migrations differ by run
+
+
 class Task(models.Model):
     """What a user submitted, its wanted spec and its present state.
 
@@ -65,10 +68,12 @@ class Task(models.Model):
                 condition=Q(object_name__regex=r"^[a-z]([-a-z0-9]*[a-z0-9])?$"), name="task_object_name_is_dns_label"
             ),
             models.CheckConstraint(condition=Q(state__in=[state.value for state in State]), name="task_state_known"),
-            models.CheckConstraint(condition=Q(intent__in=[intent.value for intent in Intent]), name="task_intent_known"),
             models.CheckConstraint(
-                condition=Q(state__in=[state.value for state in FINAL], finished_at__isnull=False)
-                | (~Q(state__in=[state.value for state in FINAL]) & Q(finished_at__isnull=True)),
+                condition=Q(intent__in=[intent.value for intent in Intent]), name="task_intent_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(state__in=_FINAL, finished_at__isnull=False)
+                | (~Q(state__in=_FINAL) & Q(finished_at__isnull=True)),
                 name="task_finished_exactly_in_final_states",
             ),
             models.CheckConstraint(
@@ -76,12 +81,14 @@ class Task(models.Model):
             ),
             models.UniqueConstraint(
                 fields=["project", "display_name"],
-                condition=Q(deleted_at=None) & ~Q(state__in=[state.value for state in FINAL]) & Q(project__isnull=False),
+                condition=Q(deleted_at=None)
+                & ~Q(state__in=_FINAL)
+                & Q(project__isnull=False),
                 name="one_live_task_per_project_and_name",
             ),
             models.UniqueConstraint(
                 fields=["owner", "display_name"],
-                condition=Q(deleted_at=None, project=None) & ~Q(state__in=[state.value for state in FINAL]),
+                condition=Q(deleted_at=None, project=None) & ~Q(state__in=_FINAL),
                 name="one_live_task_per_user_and_name",
             ),
         )
@@ -221,7 +228,5 @@ class Event(models.Model):
 
     class Meta:
         ordering = ("at", "id")
-        constraints = (
-            models.UniqueConstraint(fields=["task", "external_id"], name="one_row_per_cluster_event"),
-        )
+        constraints = (models.UniqueConstraint(fields=["task", "external_id"], name="one_row_per_cluster_event"),)
         indexes = (models.Index(fields=["task", "at"], name="event_by_task"),)
