@@ -34,7 +34,14 @@ def shape(spec: TaskSpec) -> str:
     """A digest of everything in the spec that makes pods different; two specs of one shape differ in scale alone."""
     plain = {name: value for name, value in to_json(spec).items() if name not in _SHAPELESS}
     plain["resources"] = {**plain["resources"], "nodes": None}
-    return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()[:16]
+    return hashlib.sha256(json.dumps(_said(plain), sort_keys=True).encode()).hexdigest()[:16]
+
+
+def _said(value: Any) -> Any:
+    """Only what the spec says: a field that a later program adds, unsaid, leaves every old shape as it is."""
+    if isinstance(value, dict):
+        return {name: _said(inner) for name, inner in value.items() if inner not in (None, [], {})}
+    return [_said(inner) for inner in value] if isinstance(value, list) else value
 
 
 def selector(given: ManifestInput) -> dict[str, str]:
