@@ -55,15 +55,17 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc] # channels car
     async def connect(self) -> None:
         self._woken, self._greeted = asyncio.Event(), asyncio.Event()
         self._pumping: asyncio.Task[None] | None = None
+        self._inside = False
         self.user_id = getattr(self.scope.get("user"), "pk", None)
-        # Accepted first: a browser is told the code of a close only on an open socket.
+        self._inside = self.user_id is not None
+        # Listening begins before the socket is open, so what the client reads once it is open joins up with it.
+        allowed = self._inside and await self.enter()
+        # A browser is told the code of a close only on an open socket, so strangers are let in and turned away.
         await self.accept()
-        if self.user_id is None:
-            await self.close(SIGNED_OUT)
-        elif not await self.enter():
-            await self.close(NOT_FOUND)
-        else:
+        if allowed:
             self._pumping = asyncio.create_task(self._pump())
+        else:
+            await self.close(NOT_FOUND if self._inside else SIGNED_OUT)
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         hello = _parsed(text_data)
@@ -77,7 +79,8 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc] # channels car
             self._pumping.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await self._pumping
-        await self.leave()
+        if self._inside:
+            await self.leave()
 
     # -----------------------------------------------------------------------------------------------------------------
 

@@ -65,7 +65,9 @@ def news(user_id: int, pk: UUID, known: Known) -> News | None:
     task = _visible(user_id, pk)
     if task is None:
         return None
-    events = list(task.events.filter(Q(seq__gt=known.seq) | Q(pk__gt=known.event)).order_by("pk")[: MOST_MISSED + 1])
+    # What was committed after the look at the Task itself comes with the next news, together with that change.
+    unheard = task.events.filter(Q(seq__gt=known.seq) | Q(pk__gt=known.event), seq__lte=task.seq)
+    events = list(unheard.order_by("pk")[: MOST_MISSED + 1])
     now_known = Known(task.seq, max([known.event, *(event.pk for event in events)]))
     if task.seq == known.seq and not events:
         return News(now_known, ())
@@ -145,7 +147,9 @@ def _newest_event(task: Task) -> int:
 
 
 def _changed_instances(task: Task, known: Known) -> list[Instance]:
-    changed = Instance.objects.filter(attempt__task=task, seq__gt=known.seq).select_related("attempt")
+    changed = Instance.objects.filter(attempt__task=task, seq__gt=known.seq, seq__lte=task.seq).select_related(
+        "attempt"
+    )
     return list(changed.defer("observed").order_by("seq", "pk")[: MOST_MISSED + 1])
 
 

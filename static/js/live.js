@@ -40,7 +40,10 @@ class LiveSocket {
     this.alive = true;
     this.welcome = true;
     this.heard = Date.now();
-    this.socket.send(JSON.stringify({ type: "hello", since: this.since }));
+    // Others on the page add what they have: the log viewer its last line's place.
+    const hello = { type: "hello", since: this.since };
+    document.dispatchEvent(new CustomEvent("live:hello", { detail: hello }));
+    this.socket.send(JSON.stringify(hello));
     if (again) document.dispatchEvent(new CustomEvent("live:reconnected", { detail: { path: this.path } }));
     showConnection();
   }
@@ -54,7 +57,8 @@ class LiveSocket {
     }
     this.heard = Date.now();
     if (typeof message.seq === "number") {
-      if (this.since !== null && message.seq <= this.since && message.type !== "resync") return;
+      // The messages of one change share a seq, so an equal one is news too.
+      if (this.since !== null && message.seq < this.since && message.type !== "resync") return;
       this.since = message.seq;
     }
     dispatch(message);

@@ -44,6 +44,10 @@ class LogViewer {
     this.view.addEventListener("scroll", () => this.scrolled(), { passive: true });
     document.addEventListener("live:log.lines", (event) => this.arrived(event.detail.lines ?? []));
     document.addEventListener("live:reconnected", () => this.catchUp());
+    document.addEventListener("live:hello", (event) => {
+      // The server sends what arrived since then, also lines with an earlier time, which a fetch by place would miss.
+      if (this.ring.last !== null) event.detail.logs = { after: String(this.ring.last) };
+    });
     document.addEventListener("live:resync", () => this.catchUp());
   }
 

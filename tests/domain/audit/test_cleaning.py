@@ -35,7 +35,7 @@ def test_a_secret_inside_a_harmless_text_is_hidden(text: str, kept: str) -> None
 
 def test_values_become_what_json_can_hold() -> None:
     at = datetime(2026, 12, 1, tzinfo=UTC)
-    values = {"at": at, "blob": b"x", "nan": float("inf"), "set": {1}, "none": None, 3: True}
+    values: dict[Any, Any] = {"at": at, "blob": b"x", "nan": float("inf"), "set": {1}, "none": None, 3: True}
     assert clean(values) == {"at": at.isoformat(), "blob": HIDDEN, "nan": "inf", "set": [1], "none": None, "3": True}
 
 

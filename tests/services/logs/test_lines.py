@@ -45,7 +45,8 @@ def test_pages_forward_meet_without_gap_or_repeat(task: Task) -> None:
 
 
 def test_pages_backward_meet_without_gap_or_repeat(task: Task) -> None:
-    place, seen = lines(task.pk, tail=1).lines[0].place, [9]
+    seen: list[int] = [9]
+    place: Place | None = lines(task.pk, tail=1).lines[0].place
     while place is not None:
         page = lines(task.pk, before=place, limit=4)
         seen = numbers(page) + seen
