@@ -29,7 +29,7 @@ def test_the_environment_holds_fields_resources_and_earlier_names() -> None:
         {"name": "TASK", "valueFrom": {"fieldRef": {"fieldPath": "metadata.labels['platform/task-id']"}}},
         {"name": "CPU", "valueFrom": {"resourceFieldRef": {"resource": "limits.cpu"}}},
     ]
-    container = {"name": "c", "command": ["run", "$(B)"], "args": ["$(NAME)"], "env": env}
+    container: dict[str, Any] = {"name": "c", "command": ["run", "$(B)"], "args": ["$(NAME)"], "env": env}
     container |= {"resources": {"limits": {"cpu": "1500m", "memory": "1Gi"}}}
     launch = prepare(POD, container, folder=Path("/d/u-1/c/0"), sources={})
     own = {key: launch.env[key] for key in ("A", "B", "NAME", "TASK", "CPU", "HOME", "TMPDIR", "HOSTNAME")}

@@ -19,7 +19,6 @@ from devkube.agent.stopping import stop_all
 
 @pytest.fixture
 def runs(tmp_path: Path) -> Iterator[Runs]:
-    os.chmod(tmp_path, 0o755)
     made = Runs(tmp_path)
     made.account = None  # pytest's folders are closed to other users
     yield made
