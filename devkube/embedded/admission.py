@@ -3,7 +3,7 @@
 from devkube.embedded import quota
 from devkube.embedded import resources as r
 from devkube.embedded.errors import Cause, forbidden, not_found
-from devkube.embedded.objects import Obj, deleting, meta, name_of, namespace_of, spec
+from devkube.embedded.objects import Obj, deleting, finalizers_of, meta, name_of, namespace_of, spec
 from devkube.embedded.rules.defaults import qos_class
 from devkube.embedded.store import Entry, Store
 
@@ -50,10 +50,21 @@ def mutate(store: Store, resource: r.Resource, obj: Obj) -> None:
     if resource is r.PODS:
         prioritise(store, obj)
         obj["status"] = {"phase": "Pending", "qosClass": qos_class(obj)}
+    if resource is r.CLAIMS:
+        meta(obj)["finalizers"] = sorted({*finalizers_of(obj), "kubernetes.io/pvc-protection"})
+    if resource is r.NODES:
+        _await_ready(obj)
     if resource is r.CLAIMS and "storageClassName" not in spec(obj):
         for storage in store.objects(r.STORAGE_CLASSES):
             if (meta(storage).get("annotations") or {}).get("storageclass.kubernetes.io/is-default-class") == "true":
                 spec(obj)["storageClassName"] = name_of(storage)
+
+
+def _await_ready(node: Obj) -> None:
+    """A new node takes no pods until it is known to be ready."""
+    taints = spec(node).setdefault("taints", [])
+    if not any(each.get("key") == "node.kubernetes.io/not-ready" for each in taints):
+        taints.append({"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"})
 
 
 def validate(store: Store, resource: r.Resource, obj: Obj) -> None:

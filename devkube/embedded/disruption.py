@@ -48,7 +48,7 @@ def _expected(store: Store, pods: list[Obj]) -> int:
             resource = {"ReplicaSet": r.REPLICASETS, "Job": r.JOBS}.get(owner["kind"])
             entry = store.get(resource, namespace_of(pod), owner["name"]) if resource else None
             body = spec(entry.obj) if entry else {}
-            total += body.get("replicas", body.get("parallelism", 1))
+            total += int(body.get("replicas", body.get("parallelism", 1)) or 0)
     return total
 
 
@@ -77,7 +77,7 @@ def numbers(store: Store, budget: Obj) -> Obj:
 
 
 def _condition(budget: Obj, allowed: int) -> Obj:
-    old = next(iter(status(budget).get("conditions") or []), {})
+    old: Obj = next(iter(status(budget).get("conditions") or []), {})
     value = "True" if allowed else "False"
     since = old["lastTransitionTime"] if old.get("status") == value else clock.stamp()
     reason = "SufficientPods" if allowed else "InsufficientPods"
@@ -89,7 +89,7 @@ def protected_by_budget(store: Store) -> Callable[[Obj], bool]:
     """Return the question whether removing a pod would violate a budget; each answer takes a place."""
     left = {meta(e.obj)["uid"]: numbers(store, e.obj)["disruptionsAllowed"] for e in store.entries(r.BUDGETS)}
     if not left:
-        return lambda pod: False
+        return lambda _: False
     return lambda pod: any(left[meta(budget)["uid"]] <= 0 for budget in budgets_of(store, pod))
 
 

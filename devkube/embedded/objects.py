@@ -13,7 +13,7 @@ def meta(obj: Obj) -> Obj:
     found = obj.get("metadata")
     if found is None:
         found = obj["metadata"] = {}
-    return found  # type: ignore[no-any-return] # JSON carries no types
+    return found
 
 
 def spec(obj: Obj) -> Obj:

@@ -13,20 +13,20 @@ _LARGEST = 2**63 - 1
 FORM = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 
 
-class BadQuantity(ValueError):
+class QuantityError(ValueError):
     """The text is no quantity."""
 
 
 @lru_cache(maxsize=8192)
 def parse(text: str) -> Fraction:
-    """Return the exact value, rounded up to 1e-9 as the API server does; raises BadQuantity."""
+    """Return the exact value, rounded up to 1e-9 as the API server does; raises QuantityError."""
     value, _ = _parts(text)
     return value
 
 
 @lru_cache(maxsize=8192)
 def canonical(text: str) -> str:
-    """Write a quantity as the API server returns it (`1000m` → `1`, `1024Mi` → `1Gi`); raises BadQuantity."""
+    """Write a quantity as the API server returns it (`1000m` → `1`, `1024Mi` → `1Gi`); raises QuantityError."""
     value, form = _parts(text)
     if form == "exponent":
         return _exponent(value)
@@ -50,7 +50,7 @@ def write(value: Fraction, like: str = "") -> str:
 def _parts(text: str) -> tuple[Fraction, str]:
     found = _SHAPE.match(text) if len(text) <= 64 else None
     if not found:
-        raise BadQuantity(FORM)
+        raise QuantityError(FORM)
     sign, digits, exponent, suffix = found.groups()
     value = Fraction(digits)
     form = "decimal"

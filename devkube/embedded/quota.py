@@ -35,7 +35,7 @@ def pod_requests(pod: Obj, part: str = "requests") -> Counter[str]:
     merged = {key: max(total.get(key, Fraction(0)), peak.get(key, Fraction(0))) for key in {*total, *peak}}
     for key, value in (spec(pod).get("overhead") or {}).items():
         merged[key] = merged.get(key, Fraction(0)) + number(value)
-    return Counter(merged)  # type: ignore[arg-type] # a Counter adds fractions as well as integers
+    return Counter(merged)
 
 
 def _add(total: dict[str, Fraction], container: Obj, part: str) -> None:
@@ -64,9 +64,9 @@ def _use_of(resource: r.Resource, obj: Obj) -> dict[str, Fraction]:
 
 def _in_scope(quota: Obj, resource: r.Resource, obj: Obj) -> bool:
     body = spec(quota)
-    terms = [(scope, "Exists", []) for scope in body.get("scopes") or []]
-    for term in (body.get("scopeSelector") or {}).get("matchExpressions") or []:
-        terms.append((term.get("scopeName"), term.get("operator"), term.get("values") or []))
+    terms: list[tuple[str, str, list[str]]] = [(scope, "Exists", []) for scope in body.get("scopes") or []]
+    chosen = (body.get("scopeSelector") or {}).get("matchExpressions") or []
+    terms += [(each.get("scopeName", ""), each.get("operator", ""), each.get("values") or []) for each in chosen]
     if terms and resource is not r.PODS:
         return False
     return all(_scope_holds(obj, *term) for term in terms)

@@ -155,9 +155,9 @@ class Registry:
                 del about[key]
         if new == old.obj:
             return old.obj, False
-        if deleting(new) and not finalizers_of(new) and not about.get("deletionGracePeriodSeconds"):
-            if resource is not r.NAMESPACES:
-                return self._remove(resource, new), True
+        free = deleting(new) and not finalizers_of(new) and not about.get("deletionGracePeriodSeconds")
+        if free and resource is not r.NAMESPACES:
+            return self._remove(resource, new), True
         return self.store.put(resource, new).obj, True
 
     def _remove(self, resource: r.Resource, obj: Obj) -> Obj:

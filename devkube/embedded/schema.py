@@ -24,7 +24,7 @@ class Repeated(dict[str, Any]):
     repeated: tuple[str, ...] = ()
 
 
-class TypeMismatch(ValueError):
+class MismatchError(ValueError):
     """A value of the wrong JSON type, worded as encoding/json does."""
 
 
@@ -70,18 +70,15 @@ class _Builder:
         if "$ref" in raw:
             node = self.named(raw["$ref"].rsplit("/", 1)[-1])
             if "retainKeys" in str(raw.get("x-kubernetes-patch-strategy", "")):
-                copied = Node(node.form, node.go, node.fields, node.item, node.required, retain_keys=True)
-                return copied
+                return Node(node.form, node.go, node.fields, node.item, node.required, retain_keys=True)
             return node
         kind = raw.get("type")
         kind = next((each for each in kind if each != "null"), "any") if isinstance(kind, list) else kind or "any"
         if kind == "array":
             return self._array(raw, owner)
-        if kind == "object":
-            if "additionalProperties" in raw:
-                item = self.inline(raw["additionalProperties"], owner)
-                return Node("map", owner, item=item, atomic=raw.get("x-kubernetes-map-type") == "atomic")
-            return Node("any", owner)
+        if kind == "object" and "additionalProperties" in raw:
+            item = self.inline(raw["additionalProperties"], owner)
+            return Node("map", owner, item=item, atomic=raw.get("x-kubernetes-map-type") == "atomic")
         if kind == "integer":
             return Node(raw.get("format", "int64"), owner)
         return Node({"string": "string", "boolean": "bool", "number": "float64"}.get(kind, "any"), owner)
@@ -141,7 +138,7 @@ class Decoded:
 
 
 def decode(node: Node, value: object) -> Decoded:
-    """Read a JSON value as a type: drop nulls and unknown fields, name them; raises TypeMismatch."""
+    """Read a JSON value as a type: drop nulls and unknown fields, name them; raises MismatchError."""
     complaints: list[str] = []
     obj = _read(node, value, "", complaints)
     return Decoded(obj if isinstance(obj, dict) else {}, complaints)
@@ -191,7 +188,7 @@ def _scalar(node: Node, value: Any, path: str) -> Any:
         if not isinstance(value, str):
             raise _mismatch(node, value, path, "string")
         if form == "time" and value and not _TIME.match(value):
-            raise TypeMismatch(f'parsing time "{value[:100]}" as "2006-01-02T15:04:05Z07:00": cannot parse')
+            raise MismatchError(f'parsing time "{value[:100]}" as "2006-01-02T15:04:05Z07:00": cannot parse')
     elif form in ("int32", "int64"):
         bound = _INT32 if form == "int32" else _INT64
         if isinstance(value, float) and value.is_integer() and abs(value) < bound:
@@ -209,14 +206,14 @@ def _scalar(node: Node, value: Any, path: str) -> Any:
 
 def _quantity(value: Any) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise TypeMismatch(quantities.FORM)
+        raise MismatchError(quantities.FORM)
     try:
         return quantities.canonical(str(value).strip() or "0")
-    except quantities.BadQuantity as bad:
-        raise TypeMismatch(str(bad)) from bad
+    except quantities.QuantityError as bad:
+        raise MismatchError(str(bad)) from bad
 
 
-def _mismatch(node: Node, value: object, path: str, wanted: str) -> TypeMismatch:
+def _mismatch(node: Node, value: object, path: str, wanted: str) -> MismatchError:
     given = "string"
     if isinstance(value, bool):
         given = "bool"
@@ -228,4 +225,4 @@ def _mismatch(node: Node, value: object, path: str, wanted: str) -> TypeMismatch
         given = "number" if isinstance(value, int) and abs(value) < _INT64 else f"number {value}"
     plain = re.sub(r"\[\d+\]", "", path)
     place = f"Go struct field {node.go}.{plain}" if path else "Go value"
-    return TypeMismatch(f"json: cannot unmarshal {given} into {place} of type {wanted}")
+    return MismatchError(f"json: cannot unmarshal {given} into {place} of type {wanted}")

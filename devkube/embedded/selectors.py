@@ -94,8 +94,8 @@ def from_object(selector: Obj | None) -> tuple[Requirement, ...] | None:
     if selector is None:
         return None
     terms = [Requirement(key, "In", frozenset([value])) for key, value in (selector.get("matchLabels") or {}).items()]
-    for each in selector.get("matchExpressions") or []:
-        terms.append(Requirement(each["key"], each["operator"], frozenset(each.get("values") or [])))
+    expressions = selector.get("matchExpressions") or []
+    terms += [Requirement(each["key"], each["operator"], frozenset(each.get("values") or [])) for each in expressions]
     return tuple(terms)
 
 

@@ -8,7 +8,7 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,9 +17,14 @@ import orjson
 import uvicorn
 
 from devkube.embedded import resources as r
+from devkube.embedded.controllers.bookkeeping import BudgetController, ClaimController, QuotaController
 from devkube.embedded.controllers.deployment import DeploymentController
 from devkube.embedded.controllers.events import Recorder
+from devkube.embedded.controllers.evictions import EvictionController
+from devkube.embedded.controllers.garbage import GarbageCollector
 from devkube.embedded.controllers.job import JobController
+from devkube.embedded.controllers.namespaces import NamespaceController
+from devkube.embedded.controllers.nodes import NodeController
 from devkube.embedded.controllers.replicaset import ReplicaSetController
 from devkube.embedded.controllers.runtime import Context, Owned, Timing
 from devkube.embedded.errors import ApiError
@@ -68,6 +73,13 @@ def workers(context: Context, settings: Settings) -> list[Coroutine[Any, Any, No
         JobController(context).queue.run(),
         ReplicaSetController(context).queue.run(),
         DeploymentController(context).queue.run(),
+        GarbageCollector(context).queue.run(),
+        NamespaceController(context).queue.run(),
+        NodeController(context).queue.run(),
+        EvictionController(context).queue.run(),
+        QuotaController(context).queue.run(),
+        BudgetController(context).queue.run(),
+        ClaimController(context).queue.run(),
         Scheduler(context, pack=settings.pack).run(),
     ]
 
@@ -76,8 +88,8 @@ class _Server(uvicorn.Server):
     """Stops within a moment, also while watches are open."""
 
     @contextlib.contextmanager
-    def capture_signals(self):  # type: ignore[no-untyped-def, override] # signals are handled by `serve`
-        yield
+    def capture_signals(self) -> Iterator[None]:
+        yield  # Signals are handled by `serve`.
 
 
 async def serve(settings: Settings) -> None:
@@ -125,7 +137,7 @@ def _bind(port: int) -> socket.socket:
 
 
 async def _announce(server: uvicorn.Server, settings: Settings, port: int) -> None:
-    while not server.started:
+    while not server.started:  # noqa: ASYNC110 # uvicorn sets a flag, not an event
         await asyncio.sleep(0.01)
     url = f"http://127.0.0.1:{port}"
     write_kubeconfig(settings.folder / "kubeconfig", settings.name, url, settings.token)

@@ -1,4 +1,4 @@
-"""All objects of the cluster: in memory for reading, in SQLite for the next start, with a bounded history for watches."""
+"""All objects of the cluster: in memory for reading, in SQLite for the next start, with a history for watches."""
 
 import fcntl
 import sqlite3
@@ -57,6 +57,7 @@ class Store:
         self._objects: dict[str, dict[Key, Entry]] = {resource.key: {} for resource in STORED}
         self._history: dict[str, deque[Change]] = defaultdict(deque)
         self._listeners: dict[str, list[Listener]] = defaultdict(list)
+        self._indexes: dict[str, list[Listener]] = defaultdict(list)
         self._pending: list[tuple[str, Change]] | None = None
         self._db = self._open(folder / "objects.sqlite")
         self.rv = self._load()
@@ -164,8 +165,10 @@ class Store:
                 self._deliver(key, change)
 
     def _announce(self, resource: Resource, change: Change) -> None:
-        assert self._pending is not None
-        self._pending.append((resource.key, change))
+        for index in self._indexes[resource.key]:
+            index(change)
+        if self._pending is not None:
+            self._pending.append((resource.key, change))
 
     def _deliver(self, key: str, change: Change) -> None:
         history = self._history[key]
@@ -176,6 +179,10 @@ class Store:
             listener(change)
 
     # -- listening ---------------------------------------------------------------------------------------------------
+
+    def index(self, resource: Resource, listener: Listener) -> None:
+        """Call `listener` with each change at once, before it is durable: for what mirrors the objects."""
+        self._indexes[resource.key].append(listener)
 
     def listen(self, resource: Resource, listener: Listener) -> Callable[[], None]:
         """Call `listener` after each durable change; returns the way to stop."""

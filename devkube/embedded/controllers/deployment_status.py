@@ -106,9 +106,15 @@ def _progress(deployment: Obj, before: Obj, new: Obj | None) -> float:
         return 0.0
     if resting:
         return 0.0  # A finished rollout whose pods fail later has not stopped progressing.
-    if found is None or _advanced(before, state):
+    fresh = found is None or found["reason"] in ("NewReplicaSetAvailable", "DeploymentPaused")
+    if fresh or _advanced(before, state):
         _renew(deployment, name)
-        return float(spec(deployment)["progressDeadlineSeconds"]) + 0.5
+    return _time_left(deployment, name)
+
+
+def _time_left(deployment: Obj, name: str) -> float:
+    """Return the seconds until the progress deadline; when it has passed, say so in the condition."""
+    found = condition(deployment, "Progressing") or {}
     if found["reason"] == "ProgressDeadlineExceeded":
         return 0.0
     left = spec(deployment)["progressDeadlineSeconds"] - clock.seconds_since(found.get("lastUpdateTime"), clock.now())

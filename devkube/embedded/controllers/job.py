@@ -185,7 +185,7 @@ class JobController:
         if not count:
             return 0.0
         pause = min(self.context.timing.job_backoff * 2 ** min(count - 1, 12), LONGEST_BACKOFF)
-        return pause - (now - last).total_seconds()
+        return float(pause) - (now - last).total_seconds()
 
     def _remove(self, job: Obj, seen: Tally, pods: list[Obj]) -> None:
         for pod in pods:

@@ -81,19 +81,16 @@ def _failure(job: Obj, seen: Tally, now: datetime) -> Verdict | None:
         over = over or (again > 0 if limit == 0 else again >= limit)
     if over:
         return Verdict(False, "BackoffLimitExceeded", "Job has reached the specified backoff limit")
-    deadline = body.get("activeDeadlineSeconds")
-    if deadline is not None and not body.get("suspend") and "startTime" in state:
-        if clock.seconds_since(state["startTime"], now) >= deadline:
-            return Verdict(False, "DeadlineExceeded", "Job was active longer than specified deadline")
+    deadline, start = body.get("activeDeadlineSeconds"), state.get("startTime")
+    runs = deadline is not None and start and not body.get("suspend")
+    if runs and clock.seconds_since(start, now) >= deadline:
+        return Verdict(False, "DeadlineExceeded", "Job was active longer than specified deadline")
     return None
 
 
 def _success(job: Obj, seen: Tally) -> Verdict | None:
     body, done = spec(job), status(job).get("succeeded", 0)
-    if "completions" not in body:
-        enough = done > 0 and not seen.active
-    else:
-        enough = done >= body["completions"]
+    enough = done >= body["completions"] if "completions" in body else done > 0 and not seen.active
     if not enough or (body.get("suspend") and not done and body.get("completions") != 0):
         return None
     return Verdict(True, "CompletionsReached", "Reached expected number of succeeded pods")

@@ -107,7 +107,7 @@ class Owned:
         for resource in r.STORED:
             for obj in store.objects(resource):
                 self._put(resource, obj)
-            store.listen(resource, self._listener(resource))
+            store.index(resource, self._listener(resource))
 
     def _listener(self, resource: Resource) -> Callable[[Change], None]:
         def listen(change: Change) -> None:

@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from devkube.embedded.errors import ApiError, bad_request, too_large, unsupported_media_type
 from devkube.embedded.objects import Obj
-from devkube.embedded.schema import Decoded, Node, Repeated, TypeMismatch, decode
+from devkube.embedded.schema import Decoded, MismatchError, Node, Repeated, decode
 
 LIMIT = 3 * 1024 * 1024
 DEPTH = 200
@@ -89,7 +89,7 @@ def typed(node: Node, value: Any, kind: str, version: str, validation: str) -> t
     check_depth(value)
     try:
         decoded: Decoded = decode(node, value)
-    except TypeMismatch as wrong:
+    except MismatchError as wrong:
         raise bad_request(failed + str(wrong)) from wrong
     if decoded.complaints and validation == "Strict":
         raise bad_request(failed + "strict decoding error: " + ", ".join(decoded.complaints[:50]))

@@ -65,7 +65,7 @@ def _is(row: Obj, manager: str, part: str) -> bool:
 def merge(node: Node, old: Obj, wanted: Obj, manager: str, part: str, *, force: bool) -> Obj:
     """Merge an applied configuration into an object; raises ApiError 409 naming the owners of contested fields."""
     new = copy(old)
-    mine = next((row["fieldsV1"] for row in meta(old).get("managedFields") or [] if _is(row, manager, part)), {})
+    mine: Obj = next((row["fieldsV1"] for row in meta(old).get("managedFields") or [] if _is(row, manager, part)), {})
     others = [row for row in meta(old).get("managedFields") or [] if not _is(row, manager, part)]
     now = _owned(node, wanted)
     contested = [

@@ -3,7 +3,7 @@
 import asyncio
 import random
 from collections import deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 
 import orjson
 from starlette.responses import StreamingResponse
@@ -36,7 +36,7 @@ def watch(call: Call) -> StreamingResponse:
     resource = call.target.resource
     match = matcher(call.text("labelSelector"), call.text("fieldSelector"), resource)
     stream = _Stream(resource, call.target.namespace, match)
-    timeout = call.whole("timeoutSeconds") or random.randint(1800, 3600)
+    timeout = call.whole("timeoutSeconds") or random.randint(1800, 3600)  # noqa: S311 # only spreads reconnects
     return StreamingResponse(_lines(call, stream, float(timeout)), media_type=JSON)
 
 
@@ -113,21 +113,20 @@ def _begin(call: Call, stream: _Stream) -> list[bytes]:
     return []
 
 
-async def _lines(call: Call, stream: _Stream, timeout: float) -> AsyncIterator[bytes]:
+async def _lines(call: Call, stream: _Stream, seconds: float) -> AsyncIterator[bytes]:
     store = call.api.registry.store
     first = _begin(call, stream)
-    stop: Callable[[], None] = lambda: None
-    if not stream.resource.virtual:
-        stop = store.listen(stream.resource, stream.take)
+    stop = None if stream.resource.virtual else store.listen(stream.resource, stream.take)
     try:
         if first:
             yield b"".join(first)
             if first[-1].startswith(b'{"type":"ERROR"'):
                 return
-        async for chunk in _follow(call, stream, store, clock.monotonic() + timeout):
+        async for chunk in _follow(call, stream, store, clock.monotonic() + seconds):
             yield chunk
     finally:
-        stop()
+        if stop is not None:
+            stop()
 
 
 async def _follow(call: Call, stream: _Stream, store: Store, end: float) -> AsyncIterator[bytes]:

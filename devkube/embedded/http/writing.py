@@ -11,7 +11,7 @@ from devkube.embedded.http.call import Call
 from devkube.embedded.http.codec import answer, check_depth, media_type, parse, read_body, typed
 from devkube.embedded.http.scale import scale_of
 from devkube.embedded.objects import Obj, copy, meta, name_of, spec
-from devkube.embedded.schema import TypeMismatch
+from devkube.embedded.schema import MismatchError
 from devkube.embedded.store import Entry
 
 PATCHES = (
@@ -149,7 +149,7 @@ def store_patched(call: Call, entry: Entry, value: Any, body: bytes) -> Response
     resource = target.resource
     try:
         decoded = schema.decode(schema.of_resource(resource), value)
-    except TypeMismatch as wrong:
+    except MismatchError as wrong:
         cause = errors.bad_value("patch", body[:1000].decode("utf-8", "replace"), str(wrong))
         raise errors.invalid(resource, target.name, [cause]) from wrong
     if decoded.complaints and call.validation == "Strict":

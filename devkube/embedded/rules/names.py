@@ -133,9 +133,9 @@ def check_meta(obj: Obj, name_rule: object) -> list[Cause]:
 def _check_owners(owners: list[Obj]) -> list[Cause]:
     causes = []
     for at, owner in enumerate(owners):
-        for key in ("apiVersion", "kind", "name", "uid"):
-            if not owner.get(key):
-                causes.append(bad_value(f"metadata.ownerReferences[{at}].{key}", "", f"{key} must not be empty"))
+        missing = [key for key in ("apiVersion", "kind", "name", "uid") if not owner.get(key)]
+        where = f"metadata.ownerReferences[{at}]"
+        causes += [bad_value(f"{where}.{key}", "", f"{key} must not be empty") for key in missing]
     controllers = [owner for owner in owners if owner.get("controller")]
     if len(controllers) > 1:
         causes.append(bad_value("metadata.ownerReferences", "", "Only one reference can have Controller set to true"))

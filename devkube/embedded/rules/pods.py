@@ -104,9 +104,8 @@ def _mounts(mounts: list[Obj], path: str, volumes: set[str]) -> list[Cause]:
         elif place in places:
             causes.append(bad_value(f"{path}[{at}].mountPath", place, "must be unique"))
         places.add(place)
-        for step in str(mount.get("subPath", "")).split("/"):
-            if step == "..":
-                causes.append(bad_value(f"{path}[{at}].subPath", mount["subPath"], "must not contain '..'"))
+        if ".." in str(mount.get("subPath", "")).split("/"):
+            causes.append(bad_value(f"{path}[{at}].subPath", mount["subPath"], "must not contain '..'"))
     return causes
 
 
@@ -133,7 +132,11 @@ def _ports(ports: list[Obj], path: str) -> list[Cause]:
 
 def is_extended(resource: str) -> bool:
     """True for extended resources such as nvidia.com/gpu."""
-    return "/" in resource and not resource.split("/", maxsplit=1)[0].endswith("kubernetes.io") and "requests." not in resource
+    return (
+        "/" in resource
+        and not resource.split("/", maxsplit=1)[0].endswith("kubernetes.io")
+        and "requests." not in resource
+    )
 
 
 _STANDARD = ("cpu", "memory", "ephemeral-storage")

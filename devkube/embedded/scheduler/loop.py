@@ -31,7 +31,7 @@ class Scheduler:
         context.store.listen(r.PODS, self._pod_changed)
         context.store.listen(r.NODES, self._node_changed)
         for resource in (r.CLAIMS, r.BUDGETS):
-            context.store.listen(resource, lambda change: self._wake())
+            context.store.listen(resource, lambda _: self._wake())
         self._wake()
 
     def _wake(self) -> None:
@@ -162,8 +162,7 @@ class Scheduler:
         listed = ", ".join(sorted(f"{count} {reason}" for reason, count in reasons.items()))
         said = f"0/{len(views)} nodes are available: {listed}."
         shields = protected_by_budget(self.context.store)
-        bound = [view for view in views.values()]
-        found, why = preemption.plan(pod, needs, bound, shields)
+        found, why = preemption.plan(pod, needs, list(views.values()), shields)
         if found is None:
             keeps = "terminating pod on the nominated" in why
             nominated = status(pod).get("nominatedNodeName", "") if keeps else ""
