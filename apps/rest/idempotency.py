@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from rest_framework.exceptions import NotAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.utils.encoders import JSONEncoder
 
 from apps.kernel.errors import Code, refuse
 from apps.rest.models import IdempotencyRecord
@@ -82,7 +83,7 @@ def _keep(record: IdempotencyRecord, response: Response) -> None:
 
 
 def _plain(data: Any) -> Any:
-    return json.loads(json.dumps(data, default=str))
+    return json.loads(json.dumps(data, cls=JSONEncoder))
 
 
 def _replayed(record: IdempotencyRecord, digest: str) -> Response:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeVar
@@ -15,6 +15,7 @@ from django.db.models import Model, Q, QuerySet
 from django.utils.translation import gettext as _
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.serializers import BaseSerializer
 from rest_framework.utils.urls import remove_query_param, replace_query_param
 
 from apps.kernel.errors import Code, Refused, refuse
@@ -38,7 +39,7 @@ class Cursor:
 def answer_page(
     request: Request,
     rows: QuerySet[Row],
-    render: Callable[[Sequence[Row]], Sequence[Any]],
+    shape: type[BaseSerializer[Any]],
     *,
     orders: Mapping[str, str],
     default: str,
@@ -56,7 +57,9 @@ def answer_page(
     given.done()
     cursor = _read(text, order) if text else None
     found, more = _fetch(rows, order, orders[order.lstrip("-")], cursor, limit)
-    return Response({"results": list(render(found)), **_links(request, order, orders, found, cursor, more=more)})
+    return Response(
+        {"results": shape(found, many=True).data, **_links(request, order, orders, found, cursor, more=more)}
+    )
 
 
 def _fetch(rows: QuerySet[Row], order: str, field: str, cursor: Cursor | None, limit: int) -> tuple[list[Row], bool]:

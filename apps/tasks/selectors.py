@@ -101,6 +101,19 @@ def revisions(task: Task) -> QuerySet[Revision]:
     return task.revisions.select_related("author").prefetch_related("containers").order_by("-number")
 
 
+def revision(task: Task, number: int) -> Revision | None:
+    """The task's revision of that number, if there is one."""
+    return task.revisions.filter(number=number).first()
+
+
+def placed(task: Task) -> Task:
+    """The task with ``cluster_name`` and ``pool_name`` as ``with_place`` gives them."""
+    present = present_attempt(task)
+    task.cluster_name = present.cluster.name if present and present.cluster else None  # type: ignore[attr-defined]  # as annotated by with_place
+    task.pool_name = present.pool.name if present and present.pool else None  # type: ignore[attr-defined]  # as above
+    return task
+
+
 def mark_facts() -> dict[str, MarkFacts]:
     """Every kind of card as a value, by its mark; one query."""
     return {row.mark: _facts(row) for row in AcceleratorType.objects.all()}
