@@ -188,11 +188,12 @@ def advice(token: str) -> str:
 def instance_sentence(reason: str, containers: Iterable[Mapping[str, object]]) -> str:
     """An instance's reason in the reader's language, naming its troubled containers (``Instance.containers`` rows)."""
     told = [translated(told_by(_container(row)), gettext) for row in containers if _troubled(row)]
-    return " ".join(part for part in (sentence(reason, {}), *told) if part)
+    return " ".join(part for part in (sentence(reason, {}), "; ".join(told)) if part)
 
 
 def _troubled(row: Mapping[str, object]) -> bool:
-    return row.get("exit_code") not in (None, 0)
+    code = row.get("exit_code")
+    return isinstance(code, int) and code != 0
 
 
 def _container(row: Mapping[str, object]) -> ContainerStatus:

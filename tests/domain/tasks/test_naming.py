@@ -25,6 +25,11 @@ def test_f28_namespaces_and_scope_labels_are_dns_labels_however_long_the_project
     assert DNS_1123_LABEL.fullmatch(scope_label(project_slug=slug, user_pk=1))
 
 
+def test_f28_a_long_name_is_cut_and_told_apart_by_a_hash() -> None:
+    one, other = (scope_label(project_slug="a" * 62 + end, user_pk=1) for end in "xy")
+    assert (len(one), len(other), one[:52], one == other) == (63, 63, "p-" + "a" * 50, False)
+
+
 @given(SLUGS, SLUGS, st.integers(1, 10**9))
 def test_f27_two_scopes_never_share_a_namespace(one: str, other: str, user: int) -> None:
     names = {namespace_for("platform", project_slug=slug, user_pk=user) for slug in (one, other, None)}

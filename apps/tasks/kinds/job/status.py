@@ -44,12 +44,17 @@ def _history(job: Mapping[str, Any], instances: Instances) -> dict[str, object]:
     return {name: number for name, number in (("evicted", displaced), ("failures", failures)) if number}
 
 
+def _note(history: Mapping[str, object]) -> str:
+    evicted = history.get("evicted")
+    if not evicted:
+        return ""
+    return _("1 attempt evicted") if evicted == 1 else _("%(n)d attempts evicted", n=evicted)
+
+
 def _final(job: Mapping[str, Any], instances: Instances) -> Status | None:
     numbers = _history(job, instances)
     if holds(job, "Complete"):
-        evicted = numbers.get("evicted")
-        note = _("%(n)d attempts evicted", n=evicted) if evicted else ""
-        return Status(State.SUCCEEDED, "", numbers, note, instances=instances, outcome=Outcome.SUCCEEDED)
+        return Status(State.SUCCEEDED, "", numbers, _note(numbers), instances=instances, outcome=Outcome.SUCCEEDED)
     if not holds(job, "Failed"):
         return None
     told = condition(job, "Failed")
