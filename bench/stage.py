@@ -129,3 +129,35 @@ def _wait(url: str, process: subprocess.Popen[bytes]) -> None:
         except OSError:
             time.sleep(0.1)
     raise RuntimeError("the web process did not start")
+
+
+def running_task(ingest_digest: str) -> str:
+    """A task whose attempt runs on the cluster, so that lines of its pod are taken; its id."""
+    from apps.clusters.models import Cluster, Pool  # noqa: PLC0415 - as above
+    from apps.tasks.models import Attempt, Task  # noqa: PLC0415 - as above
+
+    many_tasks(1)
+    Cluster.objects.update(ingest_digest=ingest_digest)
+    task = Task.objects.get()
+    Task.objects.update(state="running", finished_at=None)
+    Attempt.objects.update(cluster=Cluster.objects.get(), pool=Pool.objects.get(), admitted_at=moment())
+    return str(task.pk)
+
+
+def log_event(task: str, message: str, number: int) -> dict[str, Any]:
+    """One line in the shape of Vector's http sink; ``number`` makes its timestamp its own."""
+    pod, uid = "t-0-aaaaaaaa-x1", "7b4b0c4e-0000-4000-8000-000000000001"
+    return {
+        "file": f"/var/log/pods/platform-p-bench_{pod}_{uid}/main/0.log",
+        "kubernetes": {
+            "container_name": "main",
+            "pod_labels": {"platform/task-id": task, "platform/attempt": "1"},
+            "pod_name": pod,
+            "pod_namespace": "platform-p-bench",
+            "pod_uid": uid,
+        },
+        "message": message,
+        "source_type": "kubernetes_logs",
+        "stream": "stdout",
+        "timestamp": f"{moment():%Y-%m-%dT%H:%M:%S}.{number:09d}Z",
+    }
