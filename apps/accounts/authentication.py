@@ -79,3 +79,16 @@ def source_of(request: Request) -> str:
     """Where a change came from, for the audit: the address, and the token's beginning."""
     address = str(request.META.get("REMOTE_ADDR", ""))
     return f"{address} {request.auth.prefix}" if isinstance(request.auth, ApiToken) else address
+
+
+def scopes_of(request: Request) -> list[str]:
+    """What the call may be used for: the token's scopes, or every one for a browser's session."""
+    return sorted(request.auth.scopes) if isinstance(request.auth, ApiToken) else sorted(Scope)
+
+
+def token_of(request: Request) -> dict[str, Any] | None:
+    """What the owner may know of the token in use; None for a session."""
+    token = request.auth
+    if not isinstance(token, ApiToken):
+        return None
+    return {"name": token.name, "prefix": token.prefix, "expires_at": token.expires_at}

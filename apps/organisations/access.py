@@ -39,6 +39,12 @@ def project_for(user: User, slug: str, *, to: Action = Action.READ) -> Project:
     return project
 
 
+def check_may_create(user: User) -> None:
+    """Raise PermissionDenied unless the person may open Projects: administrators do (domain.md §13)."""
+    if not user.is_superuser:
+        raise PermissionDenied
+
+
 def check(user: User, role: Role | None, action: Action) -> None:
     """Raise what a person of this role gets who tries ``action``: nothing, Http404 or PermissionDenied."""
     if may(role, action, is_admin=user.is_superuser, is_auditor=user.is_auditor):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from django.conf import settings
-from django.db.models import Exists, OuterRef, Q, QuerySet, Sum
+from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery, Sum
 
 from apps.accounts.models import User
 from apps.organisations.models import Project
@@ -63,6 +63,13 @@ def rows(quotas: QuerySet[Quota]) -> list[QuotaRow]:
     return [_row(quota, by_quota[quota.pk]) for quota in found]
 
 
+def with_pending(quotas: QuerySet[Quota]) -> QuerySet[Quota]:
+    """Each quota with ``pending``: the part of it that attempts hold which no pool has taken in yet, or None."""
+    placed = open_reservations().filter(task_id=OuterRef("task_id"), attempt=OuterRef("attempt"), pool__isnull=False)
+    waiting = open_reservations().filter(~Exists(placed), quota=OuterRef("pk")).order_by().values("quota")
+    return quotas.annotate(pending=Subquery(waiting.annotate(sum=Sum("amount")).values("sum")))
+
+
 def _row(quota: Quota, entries: Sequence[tuple[UUID, int, bool]]) -> QuotaRow:
     owner = ("project", quota.project.slug) if quota.project else ("user", quota.user.username if quota.user else "")
     return QuotaRow(
@@ -75,6 +82,19 @@ def _row(quota: Quota, entries: Sequence[tuple[UUID, int, bool]]) -> QuotaRow:
         held_by_pending=sum(amount for _task, amount, placed in entries if not placed),
         holders=tuple(dict.fromkeys(task for task, _amount, _placed in entries)),
     )
+
+
+def in_order_of(quotas: Sequence[Quota]) -> list[QuotaRow]:
+    """``rows`` of quotas that are read already, in the same order; two queries."""
+    found = {row.id: row for row in rows(Quota.objects.filter(pk__in=[quota.pk for quota in quotas]))}
+    return [found[quota.pk] for quota in quotas]
+
+
+def of_scopes(quotas: QuerySet[Quota], *, projects: Collection[str], people: Collection[str]) -> QuerySet[Quota]:
+    """Of the quotas those of the named Projects and people; of everybody where nobody is named."""
+    if not projects and not people:
+        return quotas
+    return quotas.filter(Q(project__slug__in=list(projects)) | Q(user__username__in=list(people)))
 
 
 def standings(project: Project | None, user: User) -> dict[str, Standing]:

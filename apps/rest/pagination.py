@@ -43,6 +43,7 @@ def answer_page(
     *,
     orders: Mapping[str, str],
     default: str,
+    context: Mapping[str, Any] | None = None,
 ) -> Response:
     """One page of ``rows``: ``limit``, ``order`` (of ``orders``, with ``-`` for falling) and ``cursor`` as asked.
 
@@ -58,7 +59,10 @@ def answer_page(
     cursor = _read(text, order) if text else None
     found, more = _fetch(rows, order, orders[order.lstrip("-")], cursor, limit)
     return Response(
-        {"results": shape(found, many=True).data, **_links(request, order, orders, found, cursor, more=more)}
+        {
+            "results": shape(found, many=True, context=context or {}).data,
+            **_links(request, order, orders, found, cursor, more=more),
+        }
     )
 
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
-from django.urls import URLPattern
+from django.urls import path
 
-urlpatterns: list[URLPattern] = []
+from apps.logs.api import views
+
+urlpatterns = [path("tasks/<uuid:pk>/logs", views.Logs.as_view(), name="api-task-logs")]
