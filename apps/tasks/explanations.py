@@ -22,7 +22,10 @@ Text = str | Promise
 SENTENCES: Mapping[str, tuple[Text, ...]] = {
     Reason.UNKNOWN_MARK: (_("No node has cards of the kind “{mark}”."), _("No node has cards of this kind.")),
     Reason.NO_CAPABLE_CLUSTER: (_("No cluster can run this kind of task with this card."),),
-    Reason.CLUSTER_UNREACHABLE: (_("The cluster {cluster} does not answer."), _("No cluster that fits answers.")),
+    Reason.CLUSTER_UNREACHABLE: (
+        _("No cluster that fits answers: {clusters}."),
+        _("No cluster that fits answers."),
+    ),
     Reason.USER_QUOTA: (
         _("Your own quota of {resource} is used up: asked {asked}, held {used} of {limit}."),
         _("Your own quota is used up."),
@@ -32,15 +35,18 @@ SENTENCES: Mapping[str, tuple[Text, ...]] = {
         _("The project's quota is used up."),
     ),
     Reason.POOL_FULL: (
-        _("Every node that fits is taken: needs {asked}, free are {free}."),
+        _("Pool {pool} on {cluster} has too little {resource} free: needs {needed}, free are {free}."),
         _("Every node that fits is taken."),
     ),
     Reason.FRAGMENTED: (
-        _("Enough is free in all, {free}, but no single node has the {asked} that one instance needs."),
+        _(
+            "Pool {pool} on {cluster} has {free} {resource} free in all, but no single node has the {needed} that one "
+            "instance needs; the most on one node are {largest}."
+        ),
         _("Enough is free in all, but not on one node."),
     ),
     Reason.GANG_PARTIAL: (
-        _("Only {fits} of {nodes} instances would fit now; they start together or not at all."),
+        _("Only {fits} of {wanted} instances would fit on {cluster} now; they start together or not at all."),
         _("Not all instances would fit now; they start together or not at all."),
     ),
     Reason.PAUSED: (_("Paused; it holds nothing."),),
@@ -143,6 +149,8 @@ PRIORITIES: Mapping[str, Text] = {
 }
 
 _FORMATS = {"cpu": format_cpu, "memory": format_memory}
+_RESOURCES: Mapping[str, Text] = {"cpu": _("CPU"), "memory": _("memory")}
+_AMOUNTS = frozenset({"asked", "needed", "used", "limit", "free", "largest"})
 
 
 def _shown(numbers: Mapping[str, object]) -> dict[str, object]:
@@ -151,13 +159,14 @@ def _shown(numbers: Mapping[str, object]) -> dict[str, object]:
     form = _FORMATS.get(resource)
     shown: dict[str, object] = {}
     for name, value in numbers.items():
-        amount = form is not None and isinstance(value, int) and name in {"asked", "used", "limit", "free", "largest"}
-        if form is not None and amount and isinstance(value, int):
+        if form is not None and name in _AMOUNTS and isinstance(value, int):
             shown[name] = form(value)
+        elif isinstance(value, list | tuple):
+            shown[name] = bounded(", ".join(map(str, value)), 200)
         else:
             shown[name] = bounded(value, 200) if isinstance(value, str) else value
-    if resource.startswith("cards:"):
-        shown["resource"] = resource.removeprefix("cards:")
+    if resource:
+        shown["resource"] = str(_RESOURCES.get(resource, bounded(resource.removeprefix("cards:"), 200)))
     return shown
 
 

@@ -18,7 +18,6 @@ from apps.kernel.names import display_name_fault
 from apps.quotas import services as quotas
 from apps.tasks import nudges, selectors
 from apps.tasks.domain import spec as specs
-from apps.tasks.domain.checks import check
 from apps.tasks.domain.immutability import changed_fields, forbidden_changes
 from apps.tasks.domain.spec import KindName, TaskSpec
 from apps.tasks.domain.splitting import booked
@@ -28,7 +27,7 @@ from apps.tasks.kinds.registry import KINDS
 from apps.tasks.models import Attempt, Revision, Task
 from apps.tasks.services import moves
 from apps.tasks.services.lifecycle import require
-from apps.tasks.services.submission import duplicate_name, record_shape
+from apps.tasks.services.submission import duplicate_name, fault_in, record_shape
 
 LARGEST_SCALE = 10_000
 SETTLED = (State.STARTING, State.RUNNING, State.DEGRADED, State.UPDATING)
@@ -89,7 +88,15 @@ def scale_task(
         _roll_out(task, now=now)
         numbers = {"before": present.resources.nodes, "after": nodes}
         moves.note(task, "Scaled", now=now, by=by, numbers=numbers)
-        audit.record("task.scaled", on=task, by=by, now=now, before={"nodes": numbers["before"]}, after={"nodes": nodes}, source=source)
+        audit.record(
+            "task.scaled",
+            on=task,
+            by=by,
+            now=now,
+            before={"nodes": numbers["before"]},
+            after={"nodes": nodes},
+            source=source,
+        )
     return task
 
 
@@ -113,7 +120,7 @@ def rollback_task(
 
 
 def clone_spec(task: Task, changes: Mapping[str, Any]) -> TaskSpec:
-    """The task's spec with ``changes`` merged in (rest.md wire form), to be submitted anew; raises Refused when invalid."""
+    """The task's spec with ``changes`` merged in (rest.md wire form), to be submitted anew; raises Refused."""
     present = specs.from_json(task.spec)
     renamed = changes if "display_name" in changes else {**changes, "display_name": _copy_name(present.display_name)}
     merged = merge_patch(present, renamed)
@@ -138,7 +145,7 @@ def _revise(
 ) -> Task:
     require(Verb.EDIT, task)
     marks = selectors.mark_facts()
-    fault = check(wanted, marks=marks, largest=selectors.largest_nodes())
+    fault = fault_in(wanted, marks)
     if fault is not None:
         raise Refused(fault)
     mark = marks[wanted.resources.mark] if wanted.resources.mark else None
@@ -174,7 +181,9 @@ def _write_spec(task: Task, wanted: TaskSpec, *, expected_version: int | None, r
     if not written:
         task.refresh_from_db()
         detail = _("The task was changed meanwhile: it is at version %(present)d, you saw %(seen)d.")
-        raise refuse(Code.STALE_VERSION, detail % {"present": task.version, "seen": seen}, present=task.version, seen=seen)
+        raise refuse(
+            Code.STALE_VERSION, detail % {"present": task.version, "seen": seen}, present=task.version, seen=seen
+        )
     moves.touch(task)
 
 
@@ -197,7 +206,9 @@ def _roll_out(task: Task, *, now: datetime) -> None:
     if task.state in SETTLED and task.intent == Intent.RUN:
         to = State.STARTING if task.state == State.STARTING else State.UPDATING
         moves.move(task, expected=SETTLED, to=to, now=now)
-    for pk in Attempt.objects.filter(task=task, number=task.attempt, admitted_at__isnull=False).values_list("pk", flat=True):
+    for pk in Attempt.objects.filter(task=task, number=task.attempt, admitted_at__isnull=False).values_list(
+        "pk", flat=True
+    ):
         Attempt.objects.filter(pk=pk).update(next_try_at=None)
         nudges.reconcile_soon(pk)
 

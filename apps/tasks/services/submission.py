@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 
 from django.db import IntegrityError, transaction
@@ -22,6 +23,7 @@ from apps.tasks.domain.checks import check
 from apps.tasks.domain.spec import Priority, TaskSpec
 from apps.tasks.domain.splitting import booked, split
 from apps.tasks.domain.states import State
+from apps.tasks.kinds.registry import KINDS
 from apps.tasks.models import Attempt, Container, Revision, Task
 from apps.tasks.services import moves
 
@@ -30,7 +32,7 @@ def submit_task(spec: TaskSpec, *, by: User, now: datetime, source: str = "", cl
     """Store a new task in the queue with its quota held; raises Refused (checks, quota_exceeded, duplicate_name)."""
     project = access.project_for_submission(by, spec.project)
     marks = selectors.mark_facts()
-    fault = check(spec, marks=marks, largest=selectors.largest_nodes())
+    fault = fault_in(spec, marks)
     if fault is not None:
         raise Refused(fault)
     with transaction.atomic():
@@ -42,6 +44,11 @@ def submit_task(spec: TaskSpec, *, by: User, now: datetime, source: str = "", cl
         publish.task_changed(task)
         nudges.admit_soon()
     return task
+
+
+def fault_in(spec: TaskSpec, marks: Mapping[str, MarkFacts]) -> Refusal | None:
+    """Why the spec can never run: what its kind does not know, then what no node could hold (domain.md §5)."""
+    return KINDS[spec.kind].spec_fault(spec) or check(spec, marks=marks, largest=selectors.largest_nodes())
 
 
 def hold(task: Task, spec: TaskSpec, *, mark: MarkFacts | None, now: datetime) -> None:

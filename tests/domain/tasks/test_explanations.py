@@ -53,7 +53,7 @@ def test_every_reason_has_a_sentence_even_without_numbers(token: Reason) -> None
         (
             Reason.USER_QUOTA,
             {"resource": "cpu", "asked": 1500, "used": 4000, "limit": 4000},
-            "Your own quota of cpu is used up: asked 1500m, held 4 of 4.",
+            "Your own quota of CPU is used up: asked 1500m, held 4 of 4.",
         ),
         (
             Reason.PROJECT_QUOTA,
@@ -65,6 +65,12 @@ def test_every_reason_has_a_sentence_even_without_numbers(token: Reason) -> None
             {"resource": "cards:a100-80g", "asked": 2, "used": 3, "limit": 4},
             "The project's quota of a100-80g is used up: asked 2, held 3 of 4.",
         ),
+        (
+            Reason.POOL_FULL,
+            {"pool": "public", "cluster": "b", "resource": "cards:a100-80g", "needed": 4, "free": 1},
+            "Pool public on b has too little a100-80g free: needs 4, free are 1.",
+        ),
+        (Reason.CLUSTER_UNREACHABLE, {"clusters": ["a", "b"]}, "No cluster that fits answers: a, b."),
         (Reason.DEADLINE, {"seconds": 60}, "Ran longer than the 60 s allowed."),
         ("SandboxChanged", {}, "SandboxChanged"),
         ("", {}, ""),
@@ -89,7 +95,7 @@ def test_advice_is_given_where_a_person_can_do_something() -> None:
 
 
 def test_an_instance_names_its_troubled_containers() -> None:
-    rows = [
+    rows: list[dict[str, object]] = [
         {
             "name": "web",
             "state": "waiting",

@@ -309,3 +309,8 @@ def test_what_means_nothing_for_a_kind_is_refused_by_name(spec: TaskSpec, paths:
 def test_every_kind_that_can_be_named_works() -> None:
     assert set(KINDS) == set(KindName)
     assert all(KINDS[name].name is name for name in KINDS)
+
+
+def test_a_spec_that_cannot_be_split_is_never_rendered() -> None:
+    with pytest.raises(Refused, match="is needed when no card brings it along"):
+        render(given_for(a_spec(containers=(a_container(),))))
