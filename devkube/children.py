@@ -87,3 +87,22 @@ def make_passable(folder: Path) -> None:
         mode = above.stat().st_mode
         if not mode & 0o001:
             above.chmod(mode | 0o001)
+
+
+def _stat(pid: int) -> list[str]:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return []
+
+
+def alive(pid: int) -> bool:
+    """True for a process that runs and is no zombie (Linux)."""
+    fields = _stat(pid)
+    return bool(fields) and fields[0] not in ("Z", "X")
+
+
+def started_at(pid: int) -> int | None:
+    """When a process started, in clock ticks since boot, which tells it from a later one with its pid (Linux)."""
+    fields = _stat(pid)
+    return int(fields[19]) if len(fields) > 19 else None

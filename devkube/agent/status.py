@@ -147,8 +147,10 @@ def _condition(kind: str, good: bool, reason: str, message: str, old: Mapping[st
     since = before.get("lastTransitionTime") if before.get("status") == word else None
     new: dict[str, Any] = {"type": kind, "status": word, "lastProbeTime": None}
     new["lastTransitionTime"] = since or stamp(now)
-    new |= {"reason": reason} if reason else {}
-    return new | ({"message": message} if message else {})
+    for key, text in (("reason", reason), ("message", message)):
+        # A strategic merge keeps what a patch leaves out: what was there before is taken away by name.
+        new |= {key: text or None} if text or key in before else {}
+    return new
 
 
 def qos_class(spec: Obj) -> str:

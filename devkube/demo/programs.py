@@ -1,0 +1,210 @@
+"""Which processes make the demo, with which words and settings, and how each says that it is ready."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import httpx
+
+from devkube.demo.installation import Installation, random_sealing_key, random_token, write_private
+from devkube.demo.plant import CLUSTERS
+from devkube.demo.servers import PostgresServer, Server, ValkeyServer
+from devkube.demo.supervisor import Program
+
+ROOT = Path(__file__).resolve().parents[2]
+WEB_PORT = 8000
+CRASH_BACKOFF = "2"
+SETTINGS = "platform_site.settings.demo"
+
+
+class Plan:
+    """All programs of one start; choosing ports and secrets happens here."""
+
+    def __init__(self, installation: Installation) -> None:
+        """Reads or makes secrets and ports; starts nothing."""
+        self.home = installation.home
+        self._installation = installation
+        makers: dict[str, Callable[[], str]] = {"PLATFORM_SECRET_KEY": lambda: random_token() + random_token()}
+        makers["PLATFORM_SEALING_KEYS"] = random_sealing_key
+        for name in CLUSTERS:
+            makers |= {f"CLUSTER_TOKEN_{name}": random_token, f"INGEST_TOKEN_{name}": random_token}
+        self._secrets = installation.secrets(makers)
+        wanted: dict[str, int | None] = {"web": WEB_PORT, "postgres": None, "valkey": None}
+        wanted |= {f"{kind}-{name}": None for name in CLUSTERS for kind in ("cluster", "agent")}
+        self._ports = installation.ports(wanted)
+        self.postgres = PostgresServer(self.home / "postgres", port=self._ports["postgres"])
+        self.valkey = ValkeyServer(self.home / "valkey", port=self._ports["valkey"])
+
+    @property
+    def url(self) -> str:
+        """The address that people open."""
+        return f"http://127.0.0.1:{self._ports['web']}"
+
+    async def prepare(self) -> None:
+        """Make what has to be there before the first process starts."""
+        for server in (self.postgres, self.valkey):
+            await asyncio.to_thread(server.prepare)
+        plant = []
+        for name, nodes in CLUSTERS.items():
+            folder = self.home / "clusters" / name
+            folder.mkdir(parents=True, exist_ok=True)
+            write_private(folder / "nodes.json", json.dumps(nodes))
+            tokens = {"token": self._secret("CLUSTER", name), "ingest_token": self._secret("INGEST", name)}
+            plant.append({"name": name, "server": self._server(name), **tokens})
+        write_private(self.home / "clusters.json", json.dumps(plant))
+
+    def foundation(self) -> list[Program]:
+        """Databases and clusters."""
+        return [self._database(self.postgres), self._database(self.valkey), *(self._cluster(name) for name in CLUSTERS)]
+
+    def nodes(self) -> list[Program]:
+        """The agents."""
+        return [self._agent(name) for name in CLUSTERS]
+
+    def platform(self) -> list[Program]:
+        """The platform's own processes."""
+        celery = ["-m", "celery", "-A", "platform_site.celery"]
+        quiet = ["--without-gossip", "--without-mingle", "--without-heartbeat"]
+        web = [
+            "-m",
+            "uvicorn",
+            "platform_site.asgi:application",
+            "--host",
+            "127.0.0.1",
+            "--port",
+            str(self._ports["web"]),
+        ]
+        schedule = self.home / "beat-schedule"
+        return [
+            self._django(
+                "web", [*web, "--no-access-log", "--timeout-graceful-shutdown", "3"], answers(f"{self.url}/readyz")
+            ),
+            self._django(
+                "worker",
+                [*celery, "worker", "-l", "INFO", "-c", "2", "-n", "demo@%h", *quiet],
+                self._says("worker", "ready."),
+            ),
+            self._django(
+                "beat",
+                [*celery, "beat", "-l", "INFO", "-s", str(schedule), "--pidfile="],
+                self._says("beat", "beat: Starting..."),
+            ),
+            self._django("observer", ["manage.py", "runobserver"], self._says("observer", "observer started")),
+        ]
+
+    def shippers(self) -> list[Program]:
+        """The log shippers; they come last, when there is somebody to listen."""
+        return [self._shipper(name) for name in CLUSTERS]
+
+    def chores(self) -> list[tuple[str, list[str]]]:
+        """What runs once on each start, in order, as (what it does, words for python)."""
+        seed = ["manage.py", "seed_demo", "--clusters", str(self.home / "clusters.json")]
+        seed += ["--access", str(self._installation.access), "--url", self.url]
+        return [("tables", ["manage.py", "migrate", "--no-input"]), ("people, quotas, clusters", seed)]
+
+    def environment(self) -> dict[str, str]:
+        """The settings of the platform's processes; settings of the shell that calls do not leak in."""
+        inherited = {key: value for key, value in os.environ.items() if not key.startswith(("PLATFORM_", "DJANGO_"))}
+        own = {
+            "DJANGO_SETTINGS_MODULE": SETTINGS,
+            "PLATFORM_SECRET_KEY": self._secrets["PLATFORM_SECRET_KEY"],
+            "PLATFORM_SEALING_KEYS": self._secrets["PLATFORM_SEALING_KEYS"],
+            "PLATFORM_DATABASE_URL": self.postgres.url,
+            "PLATFORM_REDIS_URL": self.valkey.url,
+            "PLATFORM_ALLOWED_HOSTS": "127.0.0.1,localhost",
+            "PLATFORM_ORIGINS": f"{self.url},http://localhost:{self._ports['web']}",
+            "PYTHONUNBUFFERED": "1",
+        }
+        return inherited | own
+
+    # -- single programs --------------------------------------------------------------------------------------------
+
+    def _server(self, cluster: str) -> str:
+        return f"http://127.0.0.1:{self._ports[f'cluster-{cluster}']}"
+
+    def _secret(self, kind: str, cluster: str) -> str:
+        return self._secrets[f"{kind}_TOKEN_{cluster}"]
+
+    def _database(self, server: Server) -> Program:
+        async def ready() -> bool:
+            return await asyncio.to_thread(server.ready)
+
+        stop = signal.Signals(server.stop_signal)
+        return Program(server.name, server.argv, server.folder, ready, dict(os.environ), server.account, stop)
+
+    def _cluster(self, name: str) -> Program:
+        folder = self.home / "clusters" / name / "api"
+        port = str(self._ports[f"cluster-{name}"])
+        words = [
+            "-m",
+            "devkube.embedded",
+            "--port",
+            port,
+            "--name",
+            name,
+            "--data-dir",
+            str(folder),
+            "--job-backoff",
+            CRASH_BACKOFF,
+        ]
+        token = self._secret("CLUSTER", name)
+        return self._python(
+            f"cluster {name}", words, {"DEVKUBE_TOKEN": token}, answers(f"{self._server(name)}/version", token)
+        )
+
+    def _agent(self, name: str) -> Program:
+        folder, port = self.home / "clusters" / name, self._ports[f"agent-{name}"]
+        words = ["-m", "devkube.agent", "--server", self._server(name), "--nodes", str(folder / "nodes.json")]
+        words += ["--data-dir", str(folder / "agent"), "--port", str(port), "--backoff", CRASH_BACKOFF]
+        ready = answers(f"http://127.0.0.1:{port}/healthz")
+        return self._python(f"nodes of {name}", words, {"DEVKUBE_TOKEN": self._secret("CLUSTER", name)}, ready)
+
+    def _shipper(self, name: str) -> Program:
+        words = ["-m", "devkube.shipper", "--server", self._server(name), "--sink-url", f"{self.url}/ingest/vector"]
+        words += ["--data-dir", str(self.home / "clusters" / name / "agent"), "--partial-seconds", "2"]
+        tokens = {"DEVKUBE_TOKEN": self._secret("CLUSTER", name), "DEVKUBE_SINK_TOKEN": self._secret("INGEST", name)}
+        return self._python(f"logs of {name}", words, tokens, at_once)
+
+    def _django(self, name: str, words: list[str], ready: Callable[[], Awaitable[bool]]) -> Program:
+        return Program(name, [sys.executable, *words], ROOT, ready, self.environment(), grace=25.0)
+
+    def _python(
+        self, name: str, words: list[str], extra: dict[str, str], ready: Callable[[], Awaitable[bool]]
+    ) -> Program:
+        env = {**os.environ, **extra, "PYTHONUNBUFFERED": "1"}
+        return Program(name, [sys.executable, *words], ROOT, ready, env)
+
+    def _says(self, name: str, words: str) -> Callable[[], Awaitable[bool]]:
+        """Ready when a line of this start's log holds the words."""
+        log = self._installation.logs / f"{name}.log"
+        before = log.stat().st_size if log.exists() else 0
+
+        async def ready() -> bool:
+            return words.encode() in log.read_bytes()[before:]
+
+        return ready
+
+
+async def at_once() -> bool:
+    """Ready as soon as it is started."""
+    return True
+
+
+def answers(url: str, token: str = "") -> Callable[[], Awaitable[bool]]:
+    """Ready when the URL answers 200."""
+
+    async def ready() -> bool:
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        try:
+            async with httpx.AsyncClient(timeout=5.0, trust_env=False) as client:
+                return (await client.get(url, headers=headers)).status_code == 200
+        except httpx.HTTPError:
+            return False
+
+    return ready
