@@ -21,7 +21,7 @@ from apps.clusters.gateway import registry
 from apps.clusters.gateway.labels import POOL
 from apps.clusters.gateway.port import ClusterFacts, ClusterGateway, GatewayError, Manifest, ObjectRef, Resource
 from apps.clusters.models import Cluster, Node, Pool
-from apps.kernel.errors import Code, Refused, refuse
+from apps.kernel.errors import Code, Refusal, Refused, refuse
 from apps.kernel.names import DNS_1123_LABEL
 
 # Values and policies of domain.md §8: high and normal are equals, so neither can ever displace the other.
@@ -121,7 +121,10 @@ def record_silence(cluster: Cluster, *, error: GatewayError, now: datetime) -> N
 def assign_pool(nodes: Sequence[Node], pool: Pool | None, *, by: User, now: datetime, source: str = "") -> None:
     """Put nodes into a pool, or into none; the clusters' labels follow with the next check (``label_nodes``)."""
     for node in (
-        Node.objects.select_for_update().select_related("pool").filter(pk__in=[n.pk for n in nodes]).order_by("pk")
+        Node.objects.select_for_update(of=("self",))
+        .select_related("pool")
+        .filter(pk__in=[n.pk for n in nodes])
+        .order_by("pk")
     ):
         if node.pool_id == (pool.pk if pool else None):
             continue
@@ -188,6 +191,15 @@ def check_by_key(pk: int, *, now: datetime) -> bool:
     """``check`` for a message that names a cluster; one removed meanwhile is fine."""
     cluster = Cluster.objects.filter(pk=pk).first()
     return cluster is not None and check(cluster, now=now)
+
+
+def credentials_fault(server: str, token: str, ca: str | None) -> Refusal | None:
+    """What is wrong with these credentials, per field, before anything is saved."""
+    try:
+        _checked(server, token, ca, verify=True)
+    except Refused as refused:
+        return refused.refusal
+    return None
 
 
 def _checked(server: str, token: str, ca: str | None, *, verify: bool) -> sealing.Credentials:

@@ -9,7 +9,7 @@ import queue
 import random
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 
@@ -135,7 +135,7 @@ class ClusterObserver:
             pause = min(5.0, pause * 2)
 
 
-def record(cluster: Cluster, batch: list[Delta], *, now: datetime) -> None:
+def record(cluster: Cluster, batch: Sequence[Delta], *, now: datetime) -> None:
     """Write one batch of a cluster's watches: contact or silence, nodes, tasks."""
     silences = [delta for delta in batch if isinstance(delta, Silence) and not _answered(delta)]
     told = [delta for delta in batch if not isinstance(delta, Silence)]

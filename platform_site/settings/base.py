@@ -100,6 +100,7 @@ INSTALLED_APPS = [
     "apps.scheduling",
     "apps.logs",
     "apps.dashboard",
+    "platform_site",
 ]
 
 MIDDLEWARE = [

@@ -1,0 +1,123 @@
+"""The observer as it runs: threads, batches, leaders, an end within two seconds."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+from django.db import connections
+
+from apps.clusters.gateway.port import ObjectRef, Resource
+from apps.clusters.models import Cluster
+from apps.tasks.domain.states import State
+from apps.tasks.loop import LOCK_CLASS, Observers
+from apps.tasks.observer import ClusterObserver
+from tests.services.reconciler.plant import Plant, plant_of
+from tests.support.world import World
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def plant(transactional_db: None, world: World) -> Iterator[Plant]:
+    with plant_of(world) as made:
+        yield made
+
+
+@pytest.fixture
+def observer(plant: Plant) -> Iterator[ClusterObserver]:
+    watching = ClusterObserver(plant.cluster, now=lambda: plant.now)
+    watching.start()
+    yield watching
+    watching.stop()
+    # A watch in memory waits for the next change: give every one of them its end.
+    plant.memory.go_dead()
+    for thread in watching._threads:
+        thread.join(5)
+
+
+def until(condition: Callable[[], bool], seconds: float = 8) -> bool:
+    """Whether it comes true in time."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if condition():
+            return True
+        time.sleep(0.05)
+    return condition()
+
+
+def test_a_job_is_followed_from_start_to_end(plant: Plant, observer: ClusterObserver) -> None:
+    task = plant.submit()
+    attempt = plant.admit(task)
+    plant.reconcile(attempt)
+    name = plant.pod(attempt)
+    assert until(lambda: plant.fresh(task).state == State.RUNNING)
+    plant.memory.finish(ObjectRef(Resource.POD, name, plant.fresh_attempt(attempt).namespace))
+    plant.complete(attempt)
+    assert until(lambda: plant.fresh(task).state == State.SUCCEEDED)
+
+
+def test_f16_an_expired_watch_loses_nothing(plant: Plant, observer: ClusterObserver) -> None:
+    task = plant.submit()
+    attempt = plant.admit(task)
+    plant.reconcile(attempt)
+    assert until(lambda: plant.fresh_attempt(attempt).workload_uid != "")
+    plant.memory.compact()
+    plant.complete(attempt)
+    assert until(lambda: plant.fresh(task).state == State.SUCCEEDED)
+
+
+def test_f17_a_cluster_that_falls_silent_is_marked_and_followed_again_when_it_is_back(
+    plant: Plant, observer: ClusterObserver
+) -> None:
+    plant.memory.go_dead()
+    assert until(lambda: Cluster.objects.get(pk=plant.cluster.pk).unreachable_since is not None)
+    plant.memory.revive()
+    assert until(lambda: Cluster.objects.get(pk=plant.cluster.pk).unreachable_since is None)
+
+
+def test_only_one_process_leads_a_cluster(plant: Plant) -> None:
+    first = Observers()
+    first.look()
+    other = _session_of_another_process(plant.cluster.pk)
+    first.close()
+    plant.memory.go_dead()
+    assert (first.led, other, _session_of_another_process(plant.cluster.pk)) == (set(), False, True)
+
+
+def _session_of_another_process(cluster_pk: int) -> bool:
+    """Whether somebody else could become the cluster's leader now."""
+    other = connections.create_connection("default")
+    try:
+        with other.cursor() as cursor:
+            cursor.execute("SELECT pg_try_advisory_lock(%s, %s)", [LOCK_CLASS, cluster_pk])
+            return bool(cursor.fetchone()[0])
+    finally:
+        other.close()
+
+
+def test_a_removed_cluster_is_observed_no_longer(plant: Plant) -> None:
+    observers = Observers()
+    observers.look()
+    led = observers.led
+    gone = plant.cluster.pk
+    Cluster.objects.filter(pk=gone).delete()
+    observers.look()
+    plant.memory.go_dead()
+    assert (led, observers.led) == ({gone}, set())
+    observers.close()
+
+
+def test_the_command_ends_within_two_seconds_of_sigterm(transactional_db: None) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "manage.py", "runobserver"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "observer started\n", process.communicate()
+    asked = time.monotonic()
+    process.send_signal(signal.SIGTERM)
+    assert (process.wait(10), time.monotonic() - asked < 2) == (0, True)
