@@ -36,7 +36,7 @@ PARAMETERS = (
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """``narrowing`` are ``logs.selectors.line_filter``'s arguments; ``window`` the rest of ``logs.selectors.lines``'."""
+    """``narrowing`` is what ``logs.selectors.line_filter`` takes, ``window`` what ``lines`` takes beyond it."""
 
     narrowing: dict[str, Any]
     window: dict[str, Any]
