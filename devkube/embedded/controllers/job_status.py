@@ -82,8 +82,8 @@ def _failure(job: Obj, seen: Tally, now: datetime) -> Verdict | None:
     if over:
         return Verdict(False, "BackoffLimitExceeded", "Job has reached the specified backoff limit")
     deadline, start = body.get("activeDeadlineSeconds"), state.get("startTime")
-    runs = deadline is not None and start and not body.get("suspend")
-    if runs and clock.seconds_since(start, now) >= deadline:
+    runs = start and not body.get("suspend")
+    if runs and deadline is not None and clock.seconds_since(start, now) >= deadline:
         return Verdict(False, "DeadlineExceeded", "Job was active longer than specified deadline")
     return None
 
