@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from allauth.account.decorators import secure_admin_login
 from django.contrib import admin
 from django.urls import include, path
 
@@ -21,6 +22,8 @@ urlpatterns = [
     path("", include("apps.clusters.web.urls")),
     path("api/v1/", include("platform_site.api_urls")),
     path("ingest/vector", ingest_vector, name="ingest-vector"),
+    # One sign-in for the whole site: the panel's own form knows no lock-out page and no second factor.
+    path("admin/login/", secure_admin_login(admin.site.login)),
     path("admin/", admin.site.urls),
     path("healthz", alive, name="alive"),
     path("readyz", ready, name="ready"),
