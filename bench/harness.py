@@ -17,6 +17,8 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from cryptography.fernet import Fernet
+
 from devkube.demo.servers import PostgresServer, ValkeyServer
 
 
@@ -73,6 +75,7 @@ def platform() -> Iterator[Path]:
             "PLATFORM_DATABASE_URL": postgres.url,
             "PLATFORM_REDIS_URL": valkey.url,
             "PLATFORM_SECRET_KEY": secrets.token_urlsafe(50),
+            "PLATFORM_SEALING_KEYS": Fernet.generate_key().decode(),
             "PLATFORM_LOG_LEVEL": "ERROR",
             "DJANGO_SETTINGS_MODULE": "platform_site.settings.dev",
         }

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import zoneinfo
 from collections.abc import Collection, Mapping
+from functools import cache
 from typing import Any, cast
 from urllib.parse import quote, urlsplit
 
@@ -42,12 +43,13 @@ def render_page(
     template: str,
     context: Mapping[str, Any] | None = None,
     *,
-    parts: Collection[str] = (),
+    parts: Collection[str] | Mapping[str, str] = (),
     status: int = 200,
 ) -> HttpResponse:
-    """The page, or only the part of it that HTMX will swap."""
+    """The page, or only the part of it that HTMX will swap: a partial of the page, or the template that a mapping names."""
     part = wanted_part(request, parts)
-    name = f"{template}#{part}" if part else template
+    own = parts.get(part or "", "") if isinstance(parts, Mapping) else ""
+    name = own or (f"{template}#{part}" if part else template)
     return render(request, name, dict(context or {}), status=status)
 
 
@@ -94,10 +96,16 @@ class PageMiddleware(MiddlewareMixin):
         return response
 
 
+@cache
+def _zones() -> frozenset[str]:
+    """Asked once: listing them walks the whole zone folder, 30 ms of every request."""
+    return frozenset(zoneinfo.available_timezones())
+
+
 def _zone(name: str) -> zoneinfo.ZoneInfo:
     """The zone of that name, UTC for a name that comes from nowhere (cookies are anybody's text)."""
     name = name.replace("%2F", "/")
-    return zoneinfo.ZoneInfo(name if len(name) < 64 and name in zoneinfo.available_timezones() else "UTC")
+    return zoneinfo.ZoneInfo(name if len(name) < 64 and name in _zones() else "UTC")
 
 
 def _to_login(url: str) -> bool:

@@ -31,8 +31,12 @@ def from_environment(values: dict[str, str]) -> dict[str, Any]:
     https = values["PLATFORM_HTTPS"].lower() in {"1", "true", "yes", "on"}
     redis = values["PLATFORM_REDIS_URL"]
     database = environ.Env.db_url_config(values["PLATFORM_DATABASE_URL"])
-    database |= {"CONN_HEALTH_CHECKS": True, "ATOMIC_REQUESTS": False}
-    database["OPTIONS"] = database.get("OPTIONS", {}) | {"options": "-c lock_timeout=5s -c statement_timeout=30s"}
+    database |= {"ATOMIC_REQUESTS": False}
+    database["OPTIONS"] = database.get("OPTIONS", {}) | {
+        "options": "-c lock_timeout=5s -c statement_timeout=30s",
+        # Under ASGI every request has a thread of its own: without a pool each would sign in to PostgreSQL anew.
+        "pool": {"min_size": 1, "max_size": 20, "timeout": 10},
+    }
     return {
         "SECRET_KEY": values["PLATFORM_SECRET_KEY"],
         "SEALING_KEYS": _words(values["PLATFORM_SEALING_KEYS"]),
