@@ -1,63 +1,10 @@
 """`python -m devkube.agent`: one process for the nodes of one cluster."""
 
-from __future__ import annotations
-
-import asyncio
-import logging
-import os
-import signal
-from pathlib import Path
-from typing import Annotated
-
-import typer
-
-from devkube.agent.api import Api
-from devkube.agent.kubelet import Kubelet
-from devkube.agent.nodes import read_nodes
-from devkube.agent.serving import Endpoints, listening, server_of
-from devkube.children import make_passable
-
-
-def main(  # noqa: PLR0913, PLR0917 - typer reads the options of the command line from the parameters
-    server: Annotated[str, typer.Option(help="URL of the Kubernetes API server.")],
-    nodes: Annotated[Path, typer.Option(help="JSON file with the nodes to be (devkube.agent.nodes).")],
-    data_dir: Annotated[Path, typer.Option(help="Folder for logs and running containers.")],
-    token: Annotated[str, typer.Option(envvar="DEVKUBE_TOKEN", help="Bearer token for the API server.")],
-    ca: Annotated[Path | None, typer.Option(help="Certificate to trust for https.")] = None,
-    port: Annotated[int, typer.Option(help="Loopback port of the node's endpoints; 0 takes a free one.")] = 0,
-    endpoint_token: Annotated[
-        str, typer.Option(envvar="DEVKUBE_ENDPOINT_TOKEN", help="When given, logs and exec answer only to it.")
-    ] = "",
-    backoff: Annotated[float, typer.Option(help="First back-off after a crash, in seconds.")] = 10.0,
-    heartbeat: Annotated[float, typer.Option(help="Seconds between two renewals of a node's lease.")] = 10.0,
-    keep_logs: Annotated[float, typer.Option(help="Seconds for which the logs of a deleted pod are kept.")] = 3600.0,
-) -> None:
-    """Run until SIGTERM or SIGINT; then stop every container and leave the pods to the next start."""
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
-    logging.getLogger("httpx").setLevel(logging.WARNING)
-    data = data_dir.resolve()
-    data.mkdir(parents=True, exist_ok=True)
-    if os.geteuid() == 0:
-        make_passable(data)  # containers run as another user then
-    plans = read_nodes(nodes)
-    wire = listening(port)
-    bound = int(wire.getsockname()[1])
-
-    async def work() -> None:
-        stop = asyncio.Event()
-        for number in (signal.SIGTERM, signal.SIGINT):
-            asyncio.get_running_loop().add_signal_handler(number, stop.set)
-        api = Api(server, token, ca)
-        kubelet = Kubelet(api, plans, data, port=bound, backoff=backoff, heartbeat=heartbeat, keep_logs=keep_logs)
-        http = server_of(Endpoints(kubelet, port=bound, token=endpoint_token))
-        serving = asyncio.create_task(http.serve(sockets=[wire]))
-        await kubelet.run(stop)
-        http.should_exit = True
-        await serving
-        await api.aclose()
-
-    asyncio.run(work())
-
+from devkube.agent import early
 
 if __name__ == "__main__":
-    typer.run(main)
+    early.listen()
+
+    from devkube.agent.command import run
+
+    run()

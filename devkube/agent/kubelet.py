@@ -47,6 +47,7 @@ class Kubelet:
 
     async def run(self, stop: asyncio.Event) -> None:
         """Work until `stop`, then stop every container and leave the pods to the next start."""
+        self._adopt()
         for loop in (self._recorder.run, self._sweep, *(keeper.run for keeper in self._keepers)):
             self._spawn(loop)
         for plan in self._plans:
@@ -110,6 +111,13 @@ class Kubelet:
                     del self.workers[uid]
 
         self._spawn(work)
+
+    def _adopt(self) -> None:
+        """Take over what an earlier agent left running, whether the API answers already or not."""
+        for uid in self.runs.pods():
+            pod = self.runs.remembered(uid)
+            if pod is not None and pod["spec"].get("nodeName") in self._names and self.runs.any_alive(uid):
+                self._see(pod)
 
     def _adopt_strangers(self, node: str, known: set[str]) -> None:
         """Pods that ran here before the agent was away and that the API has no more: their processes must end."""

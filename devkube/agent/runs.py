@@ -129,6 +129,13 @@ class Runs:
         """Where a run lives."""
         return self.root / uid / container / str(number)
 
+    def any_alive(self, uid: str) -> bool:
+        """True while a container of the pod has a process."""
+        return any(Run(uid, path.parent.parent.name, 0, path.parent, 0).alive() for path in self._locks(uid))
+
+    def _locks(self, uid: str) -> list[Path]:
+        return list((self.root / uid).glob("*/*/lock"))
+
     def _run(self, uid: str, container: str, number: int) -> Run:
         folder = self.folder(uid, container, number)
         spec = _read(folder / "spec.json") or {}

@@ -81,9 +81,12 @@ async def _set_up(installation: Installation, supervisor: Supervisor, status: St
     status.update("starting databases and clusters")
     await supervisor.start(plan.foundation())
     await supervisor.start(plan.nodes())
-    for what, words in plan.chores():
-        status.update(f"writing {what}")
-        await _chore(installation, plan, what, words)
+    fingerprint = plan.fingerprint()
+    if fingerprint != installation.set_up_with():
+        for what, words in plan.chores():
+            status.update(f"writing {what}")
+            await _chore(installation, plan, what, words)
+        installation.note_set_up(fingerprint)
     status.update("starting the platform")
     await supervisor.start(plan.platform())
     await supervisor.start(plan.shippers())
@@ -105,15 +108,17 @@ async def _chore(installation: Installation, plan: Plan, what: str, words: list[
     console.print(f"  [green]✓[/green] {what} [dim]{time.monotonic() - began:.1f} s[/dim]")
 
 
-def show_logins(installation: Installation, footer: str = "") -> None:
+def show_logins(installation: Installation, footer: str) -> None:
     """Print the address and the logins."""
     access = json.loads(installation.access.read_text())
-    table = Table(title=f"[bold]{access['url']}[/bold]", caption=footer or None, title_justify="left")
+    table = Table()
     for heading in ("role", "name", "password"):
         table.add_column(heading)
     for login in access["logins"]:
         table.add_row(login["role"], login["name"], login["password"])
+    console.print(f"\n  [bold]{access['url']}[/bold]\n")
     console.print(table)
+    console.print(f"  {footer}\n", soft_wrap=True)
 
 
 @app.command()

@@ -86,6 +86,15 @@ class Installation:
         noted = {name: [pid, started_at(pid)] for name, pid in pids.items()}
         write_private(self.home / "running.json", json.dumps(noted))
 
+    def set_up_with(self) -> str:
+        """The fingerprint of what the database was set up with; empty before the first time."""
+        path = self.home / "set-up"
+        return path.read_text() if path.exists() and self.access.exists() else ""
+
+    def note_set_up(self, fingerprint: str) -> None:
+        """Remember the fingerprint of a finished set-up."""
+        write_private(self.home / "set-up", fingerprint)
+
     def end_left_behind(self) -> None:
         """Wait for processes of a killed start that are still ending; insist after 20 seconds."""
         path = self.home / "running.json"

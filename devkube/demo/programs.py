@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import os
 import signal
@@ -107,6 +108,18 @@ class Plan:
         seed = ["manage.py", "seed_demo", "--clusters", str(self.home / "clusters.json")]
         seed += ["--access", str(self._installation.access), "--url", self.url]
         return [("tables", ["manage.py", "migrate", "--no-input"]), ("people, quotas, clusters", seed)]
+
+    def fingerprint(self) -> str:
+        """Changes with the migrations, the seed and the addresses: while it stays, the chores need not run again."""
+        digest = hashlib.sha256(self.url.encode())
+        sources = [
+            *ROOT.glob("apps/*/migrations/*.py"),
+            *ROOT.glob("apps/dashboard/**/*.py"),
+            ROOT / "requirements.lock",
+        ]
+        for path in [*sorted(sources), self.home / "clusters.json"]:
+            digest.update(path.name.encode() + path.read_bytes() if path.exists() else b"")
+        return digest.hexdigest()
 
     def environment(self) -> dict[str, str]:
         """The settings of the platform's processes; settings of the shell that calls do not leak in."""
