@@ -105,7 +105,9 @@ class Plant:
 
 def a_deployment() -> TaskSpec:
     """One instance with one exposed port, so that it brings a Service along."""
-    return a_spec(kind=KindName.DEPLOYMENT, containers=(a_container(ports=(Port(8080, "http"),)),))
+    return a_spec(
+        kind=KindName.DEPLOYMENT, containers=(a_container(command=("sleep", "600"), ports=(Port(8080, "http"),)),)
+    )
 
 
 def running(phase: str = "Running") -> dict[str, Any]:
