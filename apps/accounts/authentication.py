@@ -51,7 +51,9 @@ class SignedInWithScope(BasePermission):
     def has_permission(self, request: Request, view: APIView) -> bool:
         if not isinstance(request.user, User) or not request.user.is_active:
             return False
-        if not isinstance(request.auth, ApiToken) or request.method == "OPTIONS":
+        # A method that the view does not have is refused as such (405), whatever the token may do.
+        known = hasattr(view, (request.method or "GET").lower())
+        if not isinstance(request.auth, ApiToken) or request.method == "OPTIONS" or not known:
             return True
         wanted = scope_wanted(view, request.method or "GET")
         if wanted is None:

@@ -70,10 +70,10 @@ def _fetch(rows: QuerySet[Row], order: str, field: str, cursor: Cursor | None, l
     backwards = cursor is not None and cursor.backwards
     falling = order.startswith("-") != backwards
     sign, compare = ("-", "lt") if falling else ("", "gt")
-    if cursor is not None:
-        behind = Q(**{f"{field}__{compare}": cursor.value})
-        rows = rows.filter(behind | Q(**{field: cursor.value, f"pk__{compare}": cursor.key}))
     try:
+        if cursor is not None:
+            behind = Q(**{f"{field}__{compare}": cursor.value})
+            rows = rows.filter(behind | Q(**{field: cursor.value, f"pk__{compare}": cursor.key}))
         found = list(rows.order_by(f"{sign}{field}", f"{sign}pk")[: limit + 1])
     except (ValidationError, ValueError, TypeError, OverflowError):
         raise _bad_cursor() from None
