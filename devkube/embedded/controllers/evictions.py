@@ -19,6 +19,7 @@ class EvictionController:
     def __init__(self, context: Context) -> None:
         self.context = context
         self.queue: Queue[Key] = Queue("eviction", self.sync)
+        self._homeless: dict[Key, float] = {}
         context.store.listen(r.NODES, self._node_changed)
         context.store.listen(r.PODS, self._pod_changed)
         for entry in context.store.entries(r.PODS):
@@ -28,7 +29,7 @@ class EvictionController:
     def _node_changed(self, change: Change) -> None:
         before = change.before.obj if change.before else None
         gone = change.kind == "DELETED"
-        if before is None or (not gone and spec(before).get("taints") == spec(change.entry.obj).get("taints")):
+        if before is not None and not gone and spec(before).get("taints") == spec(change.entry.obj).get("taints"):
             return
         name = name_of(change.entry.obj)
         for pod in self.context.store.objects(r.PODS):
@@ -37,7 +38,10 @@ class EvictionController:
 
     def _pod_changed(self, change: Change) -> None:
         pod, before = change.entry.obj, change.before.obj if change.before else None
-        if change.kind == "DELETED" or not spec(pod).get("nodeName"):
+        if change.kind == "DELETED":
+            self._homeless.pop(key_of(pod), None)
+            return
+        if not spec(pod).get("nodeName"):
             return
         if before is None or spec(before) != spec(pod) or deleting(before) != deleting(pod):
             self.queue.add(key_of(pod))
@@ -50,20 +54,28 @@ class EvictionController:
         pod = entry.obj
         found = self.context.store.get(r.NODES, "", spec(pod)["nodeName"])
         node = found.obj if found else None
-        if node_lost(node) and (deleting(pod) or node is None):
-            self._force(key, pod)
-        elif node is not None and not deleting(pod):
+        if node is None:
+            self._forget_homeless(key, pod)
+            return
+        self._homeless.pop(key, None)
+        if not deleting(pod):
             self._by_taints(key, pod, node)
+        elif node_lost(node):
+            self._force(key, pod)
+
+    def _forget_homeless(self, key: Key, pod: Obj) -> None:
+        """Remove a pod whose node does not exist, when it has not come back meanwhile."""
+        since = self._homeless.setdefault(key, clock.monotonic())
+        left = self.context.timing.node_gone - (clock.monotonic() - since)
+        if left > 0:
+            self.queue.add(key, left + 0.05)
+            return
+        del self._homeless[key]
+        mark_disrupted(self.context.registry, pod, "DeletionByPodGC", "PodGC: node no longer exists")
+        self._delete(key, 0)
 
     def _force(self, key: Key, pod: Obj) -> None:
-        since = meta(pod).get("deletionTimestamp")
-        bound = self.context.timing.node_gone
-        if since is None:
-            mark_disrupted(self.context.registry, pod, "DeletionByPodGC", "PodGC: node no longer exists")
-            self._delete(key, None)
-            self.queue.add(key, bound)
-            return
-        left = bound - clock.seconds_since(since, clock.now())
+        left = self.context.timing.node_gone - clock.seconds_since(meta(pod)["deletionTimestamp"], clock.now())
         if left > 0:
             self.queue.add(key, left + 0.05)
         else:

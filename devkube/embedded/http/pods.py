@@ -1,9 +1,7 @@
 """What only pods can do: be bound, evicted, read from and entered."""
 
-from collections.abc import AsyncIterator
 from urllib.parse import quote, urlencode
 
-import httpx
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 
 from devkube.embedded import errors
@@ -11,6 +9,7 @@ from devkube.embedded import resources as r
 from devkube.embedded.disruption import check_eviction
 from devkube.embedded.http.call import Call
 from devkube.embedded.http.codec import answer, media_type, parse, read_body
+from devkube.embedded.http.upstream import Upstream, UpstreamError
 from devkube.embedded.objects import Obj, name_of, namespace_of, spec, status
 from devkube.embedded.registry import DeleteOptions, Registry
 from devkube.embedded.scheduler.binding import bind as bind_pod
@@ -77,8 +76,8 @@ def container_of(pod: Obj, name: str) -> str:
     raise errors.bad_request(f"a container name must be specified for pod {name_of(pod)}, {listed}")
 
 
-def kubelet_of(registry: Registry, pod: Obj, container: str) -> str:
-    """Return `host:port` of the pod's node agent; raises ApiError 400, 404, 500."""
+def kubelet_of(registry: Registry, pod: Obj, container: str) -> tuple[str, int]:
+    """Return host and port of the pod's node agent; raises ApiError 400, 404, 500."""
     node_name = spec(pod).get("nodeName", "")
     if not node_name:
         why = f"pod {name_of(pod)} does not have a host assigned"
@@ -90,7 +89,7 @@ def kubelet_of(registry: Registry, pod: Obj, container: str) -> str:
         raise errors.ApiError(
             500, "InternalError", f"Internal error occurred: node {node_name} has no kubelet endpoint"
         )
-    return f"[{hosts[0]}]:{port}" if ":" in hosts[0] else f"{hosts[0]}:{port}"
+    return str(hosts[0]), int(port)
 
 
 def _log_query(call: Call) -> str:
@@ -114,21 +113,17 @@ async def log(call: Call) -> Response:
     pod = call.api.registry.get(r.PODS, call.target.namespace, call.target.name).obj
     container = container_of(pod, call.text("container"))
     query = _log_query(call)
-    host = kubelet_of(call.api.registry, pod, container)
+    host, port = kubelet_of(call.api.registry, pod, container)
     path = "/".join(quote(part, safe="") for part in (namespace_of(pod), name_of(pod), container))
-    client = httpx.AsyncClient(timeout=httpx.Timeout(10.0, read=None), trust_env=False)
+    target = f"/containerLogs/{path}" + (f"?{query}" if query else "")
     try:
-        request = client.build_request("GET", f"http://{host}/containerLogs/{path}?{query}")
-        upstream = await client.send(request, stream=True)
-        if upstream.status_code != 200:
-            text = (await upstream.aread())[:2000].decode("utf-8", "replace")
-            await client.aclose()
-            return _upstream_refusal(upstream.status_code, text)
-    except httpx.HTTPError as failed:
-        await client.aclose()
-        why = f'Get "http://{host}/containerLogs/{path}": {failed}'
+        upstream = await Upstream.get(host, port, target)
+    except UpstreamError as failed:
+        why = f'Get "http://{host}:{port}{target}": {failed}'
         raise errors.ApiError(500, "InternalError", f"Internal error occurred: {why}") from failed
-    return StreamingResponse(_pass_through(client, upstream), media_type="text/plain")
+    if upstream.status == 200:
+        return StreamingResponse(upstream.body(), media_type="text/plain")
+    return _upstream_refusal(upstream.status, await upstream.text(2000))
 
 
 def _upstream_refusal(code: int, text: str) -> Response:
@@ -136,14 +131,3 @@ def _upstream_refusal(code: int, text: str) -> Response:
     if code in reasons:
         raise errors.ApiError(code, reasons[code], text)
     return PlainTextResponse(text, code)
-
-
-async def _pass_through(client: httpx.AsyncClient, upstream: httpx.Response) -> AsyncIterator[bytes]:
-    try:
-        async for part in upstream.aiter_raw():
-            yield part
-    except httpx.HTTPError:
-        return  # The node went away: the log ends here, as it does behind the real server.
-    finally:
-        await upstream.aclose()
-        await client.aclose()

@@ -57,11 +57,12 @@ def _upstream(api: Api, socket: WebSocket) -> str:
         raise errors.bad_request("you must specify at least 1 command for the container")
     if pod_finished(pod):
         raise errors.bad_request(f"cannot exec into a container in a completed pod; current phase is {_phase(pod)}")
-    host = kubelet_of(api.registry, pod, container)
+    host, port = kubelet_of(api.registry, pod, container)
+    place = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     path = "/".join(quote(part, safe="") for part in (namespace_of(pod), name_of(pod), container))
     flags = [(key, "true") for key in ("stdin", "stdout", "stderr", "tty") if query.get(key) in ("true", "1")]
     pairs = [*(("command", each) for each in query.getlist("command")), *flags]
-    return f"ws://{host}/exec/{path}?{urlencode(pairs)}"
+    return f"ws://{place}/exec/{path}?{urlencode(pairs)}"
 
 
 def _phase(pod: dict[str, object]) -> str:
@@ -81,7 +82,7 @@ async def _join(socket: WebSocket, upstream: ws.ClientConnection) -> None:
         await upstream.close()
     try:
         await socket.close()
-    except RuntimeError:
+    except (RuntimeError, WebSocketDisconnect):
         return  # The client closed first.
 
 
@@ -103,6 +104,7 @@ async def _up(socket: WebSocket, upstream: ws.ClientConnection) -> None:
             if message["type"] == "websocket.disconnect":
                 return
             body = message.get("bytes")
-            await upstream.send(body if body is not None else message.get("text") or "")
+            # Some clients send what was typed as text frames; a node is always given bytes.
+            await upstream.send(body if body is not None else (message.get("text") or "").encode())
     except (ConnectionClosed, RuntimeError):
         return

@@ -52,8 +52,17 @@ def kubelet(cluster: EmbeddedCluster) -> Iterator[FakeKubelet]:
         yield playing
 
 
-@pytest.fixture
-def alone() -> Iterator[tuple[Kube, httpx.Client]]:
-    """A fresh cluster for tests that count nodes."""
+@pytest.fixture(scope="module")
+def empty() -> Iterator[httpx.Client]:
     with EmbeddedCluster("alone", extra=FAST) as running, Kube.client(running) as session:
-        yield Kube(session, "default"), session
+        yield session
+
+
+@pytest.fixture
+def alone(empty: httpx.Client) -> Iterator[tuple[Kube, httpx.Client]]:
+    """A cluster without nodes and pods, for tests that count nodes."""
+    kube = Kube(empty, "default")
+    yield kube, empty
+    for plural in ("pods", "events"):
+        kube.remove(kube.path(plural), {"gracePeriodSeconds": 0})
+    empty.delete("/api/v1/nodes")

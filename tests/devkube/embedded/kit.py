@@ -46,18 +46,18 @@ class Kube:
     def make(self, plural: str, body: Obj, **query: str) -> Obj:
         answer = self.post(self.path(plural), body, **query)
         assert answer.status_code == 201, answer.text
-        return answer.json()
+        return dict(answer.json())
 
     def get(self, plural: str, name: str) -> Obj:
         answer = self.http.get(self.path(plural, name))
         assert answer.status_code == 200, answer.text
-        return answer.json()
+        return dict(answer.json())
 
     def gone(self, plural: str, name: str) -> bool:
         return self.http.get(self.path(plural, name)).status_code == 404
 
     def list(self, plural: str, **query: str) -> list[Obj]:
-        return self.http.get(self.path(plural), params=query).json()["items"]
+        return list(self.http.get(self.path(plural), params=query).json()["items"])
 
     def patch(self, path: str, body: Any, kind: str = "merge", **query: str) -> httpx.Response:
         return self.http.patch(path, content=json.dumps(body), headers={"content-type": PATCHES[kind]}, params=query)
@@ -69,7 +69,7 @@ class Kube:
         return {event["reason"] for event in self.list("events")}
 
 
-def until(ask: Callable[[], T], seconds: float = 5.0) -> T:
+def until(ask: Callable[[], T], seconds: float = 15.0) -> T:
     """Return the first true answer; fails after `seconds`."""
     end = time.monotonic() + seconds
     while not (answer := ask()):
@@ -91,8 +91,8 @@ def pod(name: str, *, labels: Obj | None = None, **spec: Any) -> Obj:
 
 
 def job(name: str, *, plays: str = "succeed", **spec: Any) -> Obj:
-    template = {"metadata": {"annotations": {"plays": plays}}, "spec": {"restartPolicy": "Never"}}
-    template["spec"]["containers"] = [container()]  # type: ignore[assignment] # a JSON value
+    body = {"restartPolicy": "Never", "containers": [container()]}
+    template = {"metadata": {"annotations": {"plays": plays}}, "spec": body}
     return {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name}, "spec": {"template": template, **spec}}
 
 
@@ -138,6 +138,7 @@ class FakeKubelet:
     def _run(self) -> None:
         version = "0"
         while not self._stop.is_set():
+            self._renew()
             query = {"watch": "1", "resourceVersion": version, "timeoutSeconds": "1", "allowWatchBookmarks": "true"}
             with self.http.stream("GET", "/api/v1/pods", params=query) as stream:
                 for line in stream.iter_lines():
@@ -148,6 +149,15 @@ class FakeKubelet:
                     version = event["object"]["metadata"]["resourceVersion"]
                     if event["type"] in ("ADDED", "MODIFIED"):
                         self._play(event["object"])
+
+    def _renew(self) -> None:
+        root = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases"
+        for name in self.nodes:
+            body = {"spec": {"holderIdentity": name, "renewTime": stamp()[:-1] + ".000000Z"}}
+            headers = {"content-type": PATCHES["merge"]}
+            answer = self.http.patch(f"{root}/{name}", content=json.dumps(body), headers=headers)
+            if answer.status_code == 404:
+                self.http.post(root, json={"metadata": {"name": name}, **body})
 
     def _play(self, pod: Obj) -> None:
         about = pod["metadata"]

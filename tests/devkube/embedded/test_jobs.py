@@ -18,7 +18,7 @@ def conditions(kube: Kube, name: str) -> dict[str, str]:
 
 def ended(kube: Kube, name: str) -> dict[str, Any]:
     until(lambda: {"Complete", "Failed"} & set(conditions(kube, name)))
-    return kube.get("jobs", name)["status"]
+    return dict(kube.get("jobs", name)["status"])
 
 
 def pods(kube: Kube, name: str) -> list[dict[str, Any]]:

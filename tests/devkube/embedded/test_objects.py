@@ -289,7 +289,7 @@ def test_hostile_and_odd_bodies_get_a_clear_answer(kube: Kube, content: bytes, k
 
 def test_wants_the_token(kube: Kube) -> None:
     for header in ("", "Bearer wrong", "Basic eA==", "Bearer \xff"):
-        headers = {"authorization": header.encode("latin-1")}
+        headers = {b"authorization": header.encode("latin-1")}
         answer = httpx.get(kube.http.base_url.join("/api/v1/pods"), headers=headers, trust_env=False)
         assert (answer.status_code, answer.json()["message"]) == (401, "Unauthorized")
 
@@ -301,7 +301,9 @@ def test_discovery_tells_kubectl_and_the_client_what_there_is(kube: Kube, offici
     names = {each.name for each in client.CoreV1Api(official).get_api_resources().resources}
     assert {"pods", "pods/log", "pods/exec", "pods/eviction", "nodes/status", "namespaces"} <= names
     review = client.V1SelfSubjectAccessReview(spec=client.V1SelfSubjectAccessReviewSpec())
-    assert client.AuthorizationV1Api(official).create_self_subject_access_review(review).status.allowed
+    answer = client.AuthorizationV1Api(official).create_self_subject_access_review(review)
+    assert answer.status is not None
+    assert answer.status.allowed
     assert kube.http.get("/apis/apiextensions.k8s.io/v1/customresourcedefinitions").json()["items"] == []
     assert kube.http.get("/readyz").text == "ok"
 

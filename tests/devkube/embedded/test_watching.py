@@ -103,9 +103,9 @@ def test_streams_a_list_and_marks_its_end(kube: Kube) -> None:
 
 def test_serves_the_watch_of_the_official_client(kube: Kube, official: client.ApiClient) -> None:
     core = client.CoreV1Api(official)
-    start = core.list_namespaced_config_map(kube.space).metadata.resource_version
+    start = version(kube)
     kube.make("configmaps", {"metadata": {"name": "a"}})
-    stream = watch.Watch().stream(
+    stream = watch.Watch().stream(  # type: ignore[no-untyped-call] # the client has no types here
         core.list_namespaced_config_map, kube.space, resource_version=start, timeout_seconds=1
     )
     assert [(each["type"], each["object"].metadata.name) for each in stream] == [("ADDED", "a")]
