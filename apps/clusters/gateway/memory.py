@@ -141,8 +141,8 @@ class MemoryGateway:
         with self._lock:
             found = [
                 copy.deepcopy(item)
-                for (kind, space, _name), item in sorted(self._objects.items())
-                if kind is resource and namespace in ("", space) and matches(labels_of(item), selector)
+                for (stored, space, _name), item in sorted(self._objects.items())
+                if stored is resource and namespace in ("", space) and matches(labels_of(item), selector)
             ]
             return Page(found, str(self._now))
 
