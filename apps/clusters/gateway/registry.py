@@ -11,8 +11,6 @@ from typing import Protocol
 from django.conf import settings
 
 from apps.clusters import sealing
-from apps.clusters.gateway.kube.adapter import KubeGateway
-from apps.clusters.gateway.kube.client import Access, Client
 from apps.clusters.gateway.port import ClusterGateway, Forbidden
 
 
@@ -30,7 +28,7 @@ class ClusterRow(Protocol):
 
 
 _lock = threading.Lock()
-_open: dict[int, tuple[datetime | None, KubeGateway]] = {}
+_open: dict[int, tuple[datetime | None, ClusterGateway]] = {}
 _bound: dict[int, ClusterGateway] = {}
 
 
@@ -42,22 +40,24 @@ def gateway_for(cluster: ClusterRow) -> ClusterGateway:
         standing = _open.get(cluster.pk)
         if standing is not None and standing[0] == cluster.credentials_changed_at:
             return standing[1]
-        fresh = KubeGateway(Client(_access(cluster), seconds=settings.CLUSTER_TIMEOUT_SECONDS))
+        fresh = _connected(_credentials(cluster))
         _open[cluster.pk] = (cluster.credentials_changed_at, fresh)
     # The old one is not closed here: another thread may be in the middle of a call on it; it goes with its last user.
     return fresh
 
 
-def _access(cluster: ClusterRow) -> Access:
+def _credentials(cluster: ClusterRow) -> sealing.Credentials:
     try:
-        credentials = sealing.unseal_credentials(cluster.credentials)
+        return sealing.unseal_credentials(cluster.credentials)
     except sealing.SealBroken as fault:
         raise Forbidden(f"no usable credentials for cluster {cluster.name}: {fault}") from fault
-    return Access(credentials.server, credentials.token, credentials.ca, credentials.verify)
 
 
-def probe(credentials: sealing.Credentials) -> ClusterGateway:
-    """A gateway for credentials that are not stored yet, to see whether they work."""
+def _connected(credentials: sealing.Credentials) -> ClusterGateway:
+    # Loading the client library takes more than a second; web pages and commands that call no cluster do without.
+    from apps.clusters.gateway.kube.adapter import KubeGateway  # noqa: PLC0415 - see above
+    from apps.clusters.gateway.kube.client import Access, Client  # noqa: PLC0415 - see above
+
     access = Access(credentials.server, credentials.token, credentials.ca, credentials.verify)
     return KubeGateway(Client(access, seconds=settings.CLUSTER_TIMEOUT_SECONDS))
 
