@@ -2,16 +2,19 @@
 
 import os
 from pathlib import Path
+from urllib.parse import quote
 
 import yaml
 
 
 def write_kubeconfig(path: Path, name: str, url: str, token: str) -> None:
     """Write a kubeconfig readable by its owner only."""
+    # kubectl keeps a bearer token to itself where there is no TLS, but sends the password of the address.
+    server = url.replace("://", f"://admin:{quote(token, safe='')}@", 1)
     body = {
         "apiVersion": "v1",
         "kind": "Config",
-        "clusters": [{"name": name, "cluster": {"server": url}}],
+        "clusters": [{"name": name, "cluster": {"server": server}}],
         "users": [{"name": f"{name}-admin", "user": {"token": token}}],
         "contexts": [{"name": name, "context": {"cluster": name, "user": f"{name}-admin"}}],
         "current-context": name,

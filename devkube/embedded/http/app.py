@@ -11,7 +11,7 @@ from starlette.websockets import WebSocket
 
 from devkube.embedded import errors
 from devkube.embedded.errors import ApiError
-from devkube.embedded.http import discovery, pods, reading, removing, streams, watching, writing
+from devkube.embedded.http import discovery, openapi, pods, reading, removing, streams, watching, writing
 from devkube.embedded.http.call import Api, Call
 from devkube.embedded.http.codec import answer, refusal
 from devkube.embedded.http.paths import Target, target_of
@@ -49,6 +49,9 @@ async def _answer(api: Api, request: Request) -> Response:
         raise errors.unauthorized()
     if path == "":
         return answer({"paths": ["/api", "/api/v1", "/apis", "/healthz", "/livez", "/readyz", "/version"]})
+    if path.startswith("/openapi/v3"):
+        _only_get(request)
+        return answer(openapi.document(path))
     if not path.startswith(("/api/", "/apis/")) or len(path.split("/")) <= (3 if path.startswith("/api/") else 4):
         _only_get(request)
         if "\x00" in path:

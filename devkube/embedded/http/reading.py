@@ -1,13 +1,16 @@
 """GET: one object or a list of them."""
 
+import orjson
 from starlette.responses import Response
 
 from devkube.embedded import errors
 from devkube.embedded import resources as r
+from devkube.embedded.http import tables
 from devkube.embedded.http.call import META, Call
 from devkube.embedded.http.codec import answer
 from devkube.embedded.http.scale import scale_of
 from devkube.embedded.http.snapshots import Page
+from devkube.embedded.objects import Obj
 from devkube.embedded.selectors import matcher
 from devkube.embedded.store import Entry
 
@@ -22,6 +25,8 @@ def get(call: Call) -> Response:
         return answer(scale_of(entry.obj))
     if target.part not in ("", "status"):
         raise errors.method_not_allowed()
+    if tables.wanted(call.request.headers.get("accept", "")):
+        return answer(tables.table(target.resource, [entry.obj], str(entry.rv), {}))
     return answer(entry.raw)
 
 
@@ -71,17 +76,21 @@ def _page(call: Call, page: Page, limit: int) -> bytes:
     shown, rest = page.entries, []
     if 0 < limit < len(page.entries):
         shown, rest = page.entries[:limit], page.entries[limit:]
-    meta = f'"resourceVersion":"{page.rv}"'
+    more: Obj = {}
     if rest:
-        meta += f',"continue":"{call.api.snapshots.save(Page(page.rv, rest))}"'
+        more["continue"] = call.api.snapshots.save(Page(page.rv, rest))
         if not call.text("labelSelector") and not call.text("fieldSelector"):
-            meta += f',"remainingItemCount":{len(rest)}'
-    return list_body(call.target.resource, meta, shown)
+            more["remainingItemCount"] = len(rest)
+    if tables.wanted(call.request.headers.get("accept", "")):
+        body = tables.table(call.target.resource, [entry.obj for entry in shown], str(page.rv), more)
+        return orjson.dumps(body)
+    return list_body(call.target.resource, page.rv, shown, more)
 
 
-def list_body(resource: r.Resource, meta: str, entries: list[Entry]) -> bytes:
+def list_body(resource: r.Resource, rv: int, entries: list[Entry], more: Obj | None = None) -> bytes:
     """Write a list; its items carry no kind of their own, as the API server's."""
     kind, version = resource.kind, resource.api_version
     skip = len(f'{{"kind":"{kind}","apiVersion":"{version}",')
-    head = f'{{"kind":"{resource.list_kind}","apiVersion":"{version}","metadata":{{{meta}}},"items":['
+    about = orjson.dumps({"resourceVersion": str(rv), **(more or {})}).decode()
+    head = f'{{"kind":"{resource.list_kind}","apiVersion":"{version}","metadata":{about},"items":['
     return head.encode() + b",".join([b"{" + entry.raw[skip:] for entry in entries]) + b"]}\n"

@@ -57,7 +57,7 @@ async def delete_collection(call: Call) -> Response:
         if present is not None and uid_of(present.obj) == uid_of(entry.obj):
             registry.delete(target.resource, present, options, dry_run=dry_run)
             removed.append(present)
-    return answer(list_body(target.resource, f'"resourceVersion":"{rv}"', removed))
+    return answer(list_body(target.resource, rv, removed))
 
 
 def _key(entry: Entry) -> tuple[str, str]:

@@ -25,6 +25,7 @@ class Scheduler:
     def __init__(self, context: Context, *, pack: bool = True) -> None:
         self.context, self.pack = context, pack
         self.waiting: set[Key] = set()
+        self._needs: dict[str, dict[str, int]] = {}
         self._awake = asyncio.Event()
         for entry in context.store.entries(r.PODS):
             self._sort(entry.obj)
@@ -50,6 +51,7 @@ class Scheduler:
         pod, before = change.entry.obj, change.before.obj if change.before else None
         if change.kind == "DELETED":
             self.waiting.discard(key_of(pod))
+            self._needs.pop(uid_of(pod), None)
             self._wake()
             return
         if self._sort(pod):
@@ -99,11 +101,18 @@ class Scheduler:
         for pod in self.context.store.objects(r.PODS):
             view = views.get(spec(pod).get("nodeName") or status(pod).get("nominatedNodeName", ""))
             if view is not None and not pod_finished(pod):
-                view.take(fit.Placed(pod, fit.demand(pod)))
+                view.take(fit.Placed(pod, self._demand(pod)))
         return views
 
+    def _demand(self, pod: Obj) -> dict[str, int]:
+        """What a pod asks for never changes, and every cycle wants to know it of every pod."""
+        found = self._needs.get(uid_of(pod))
+        if found is None:
+            found = self._needs[uid_of(pod)] = fit.demand(pod)
+        return found
+
     def _place(self, pod: Obj, views: dict[str, fit.NodeView]) -> None:
-        needs = fit.demand(pod)
+        needs = self._demand(pod)
         self._forget_promises(pod, views)
         why = claims_reason(self.context.store, pod)
         if why:
@@ -190,7 +199,7 @@ class Scheduler:
     def _wait(self, pod: Obj, message: str, views: dict[str, fit.NodeView], nominated: str = "") -> None:
         news = not_bound(self.context.registry, pod, message, nominated)
         if nominated and nominated in views:
-            views[nominated].take(fit.Placed(pod, fit.demand(pod)))
+            views[nominated].take(fit.Placed(pod, self._demand(pod)))
         if news:
             self.context.events.record(pod, "FailedScheduling", message, warning=True, by=BY)
 
