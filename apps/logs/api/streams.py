@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable
-from typing import Any
 
 import orjson
 from channels.db import database_sync_to_async
@@ -35,7 +34,7 @@ async def all_lines(user: User, task: Task, wanted: LineFilter, *, after: Place)
 
 async def following(user: User, task: Task, wanted: LineFilter, *, after: Place) -> AsyncIterator[bytes]:
     """Every line there is, then each new one as it arrives, none twice; ends with the task or the right to read it."""
-    arrival = await _off_loop(selectors.store().newest_arrival)(task.pk)
+    arrival = await database_sync_to_async(selectors.store().newest_arrival)(task.pk)
     early: set[Place] = set()
     async for page in selectors.stream_lines(task.pk, wanted, after=after):
         # What arrived while the past was read would come again with the new lines.
@@ -53,7 +52,7 @@ async def following(user: User, task: Task, wanted: LineFilter, *, after: Place)
             if found:
                 arrival, silence = found[-1].place.arrival, 0.0
                 continue
-            ended = await _off_loop(_has_ended)(user.pk, task)
+            ended = await database_sync_to_async(_has_ended)(user.pk, task)
             if ended is None:
                 return
             silence = silence + PAUSE_SECONDS if ended else 0.0
@@ -69,7 +68,3 @@ def _has_ended(user_id: int, task: Task) -> bool | None:
         return None if user is None else access.task_of_lines(user, task.pk).state in FINAL
     except Http404:
         return None
-
-
-def _off_loop(read: Any) -> Any:
-    return database_sync_to_async(read, thread_sensitive=False)
