@@ -21,7 +21,7 @@ def client(plant: World, caller: Caller) -> APIClient:
     return caller(plant.alice)
 
 
-def send(client: APIClient, raw: bytes | str) -> Any:
+def send(client: APIClient, raw: Any) -> Any:
     return client.generic("POST", "/api/v1/tasks", raw, content_type="application/json")
 
 

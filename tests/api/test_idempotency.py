@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.db import connections
@@ -15,7 +16,7 @@ from tests.api.conftest import Caller
 from tests.api.wire import a_job
 from tests.support.world import World
 
-KEY = {"HTTP_IDEMPOTENCY_KEY": "nightly-2026-12-01"}
+KEY: dict[str, Any] = {"HTTP_IDEMPOTENCY_KEY": "nightly-2026-12-01"}
 
 
 def test_the_same_key_and_body_give_the_first_answer_again(plant: World, caller: Caller) -> None:

@@ -113,7 +113,7 @@ def streamed(world: World, address: str, meanwhile: Callable[[], None] = lambda:
     text = issue_full_token(world.alice, name="stream", now=clock.now())
 
     async def read() -> tuple[Any, bytes]:
-        answer = await AsyncClient().get(address, headers={"Authorization": f"Bearer {text}", **headers})
+        answer: Any = await AsyncClient().get(address, headers={"Authorization": f"Bearer {text}", **headers})
         parts: list[bytes] = []
         async with asyncio.timeout(20):
             async for part in answer.streaming_content:

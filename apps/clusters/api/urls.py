@@ -1,5 +1,10 @@
 from __future__ import annotations
 
-from django.urls import URLPattern
+from django.urls import path
 
-urlpatterns: list[URLPattern] = []
+from apps.clusters.api import views
+
+urlpatterns = [
+    path("clusters", views.Clusters.as_view(), name="api-clusters"),
+    path("pools", views.Pools.as_view(), name="api-pools"),
+]

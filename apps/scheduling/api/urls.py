@@ -1,5 +1,10 @@
 from __future__ import annotations
 
-from django.urls import URLPattern
+from django.urls import path
 
-urlpatterns: list[URLPattern] = []
+from apps.scheduling.api import views
+
+urlpatterns = [
+    path("clusters/<slug:name>/nodes", views.Nodes.as_view(), name="api-nodes"),
+    path("resources", views.Resources.as_view(), name="api-resources"),
+]
