@@ -1,0 +1,71 @@
+"""One demo and one Chromium for all walks; every test here runs in one worker, after the others."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+from playwright.sync_api import Browser, Page
+
+from tests.support.demo import Demo, running_demo
+
+QUIET = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
+QUIET += ["--disable-sync", "--no-first-run", "--disable-quic"]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if "tests/browser" in str(item.path):
+            item.add_marker(pytest.mark.browser)
+            item.add_marker(pytest.mark.xdist_group("demo"))
+            item.add_marker(pytest.mark.timeout(300))
+
+
+@pytest.fixture(scope="session")
+def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
+    """The system's Chromium where there is one; never a call to the outside."""
+    found = [path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))]
+    return browser_type_launch_args | {"args": QUIET} | ({"executable_path": found[0]} if found else {})
+
+
+@pytest.fixture(scope="session")
+def demo() -> Iterator[Demo]:
+    with running_demo() as demo:
+        yield demo
+
+
+@pytest.fixture
+def engineer(demo: Demo) -> Iterator[httpx.Client]:
+    """The engineer's scripts."""
+    with demo.as_role("engineer") as caller:
+        yield caller
+
+
+@pytest.fixture
+def engineer_page(demo: Demo, browser: Browser) -> Iterator[Page]:
+    """The engineer's browser, signed in."""
+    yield from _signed_in(demo, browser, "engineer")
+
+
+@pytest.fixture
+def admin_page(demo: Demo, browser: Browser) -> Iterator[Page]:
+    """The administrator's browser, signed in."""
+    yield from _signed_in(demo, browser, "admin")
+
+
+def _signed_in(demo: Demo, browser: Browser, role: str) -> Iterator[Page]:
+    context = browser.new_context(base_url=demo.url, viewport={"width": 1440, "height": 900}, locale="en-GB")
+    page = context.new_page()
+    faults: list[str] = []
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.goto("/accounts/login/")
+    page.get_by_label("User name").fill(demo.logins[role]["name"])
+    page.get_by_label("Password").fill(demo.logins[role]["password"])
+    page.get_by_role("button", name="Sign in").click()
+    page.wait_for_url("**/")
+    yield page
+    context.close()
+    assert faults == []
