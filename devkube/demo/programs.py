@@ -123,7 +123,6 @@ class Plan:
 
     def environment(self) -> dict[str, str]:
         """The settings of the platform's processes; settings of the shell that calls do not leak in."""
-        inherited = {key: value for key, value in os.environ.items() if not key.startswith(("PLATFORM_", "DJANGO_"))}
         own = {
             "DJANGO_SETTINGS_MODULE": SETTINGS,
             "PLATFORM_SECRET_KEY": self._secrets["PLATFORM_SECRET_KEY"],
@@ -134,7 +133,7 @@ class Plan:
             "PLATFORM_ORIGINS": f"{self.url},http://localhost:{self._ports['web']}",
             "PYTHONUNBUFFERED": "1",
         }
-        return inherited | own
+        return inherited_environment() | own
 
     # -- single programs --------------------------------------------------------------------------------------------
 
@@ -149,7 +148,7 @@ class Plan:
             return await asyncio.to_thread(server.ready)
 
         stop = signal.Signals(server.stop_signal)
-        return Program(server.name, server.argv, server.folder, ready, dict(os.environ), server.account, stop)
+        return Program(server.name, server.argv, server.folder, ready, inherited_environment(), server.account, stop)
 
     def _cluster(self, name: str) -> Program:
         folder = self.home / "clusters" / name / "api"
@@ -190,7 +189,7 @@ class Plan:
     def _python(
         self, name: str, words: list[str], extra: dict[str, str], ready: Callable[[], Awaitable[bool]]
     ) -> Program:
-        env = {**os.environ, **extra, "PYTHONUNBUFFERED": "1"}
+        env = {**inherited_environment(), **extra, "PYTHONUNBUFFERED": "1"}
         return Program(name, [sys.executable, *words], ROOT, ready, env)
 
     def _says(self, name: str, words: str) -> Callable[[], Awaitable[bool]]:
@@ -202,6 +201,12 @@ class Plan:
             return words.encode() in log.read_bytes()[before:]
 
         return ready
+
+
+def inherited_environment() -> dict[str, str]:
+    """The caller's environment without foreign settings; compiled modules are kept, for a quick second start."""
+    left_out = ("PLATFORM_", "DJANGO_", "DEVKUBE_", "PYTHONDONTWRITEBYTECODE")
+    return {key: value for key, value in os.environ.items() if not key.startswith(left_out)}
 
 
 async def at_once() -> bool:
