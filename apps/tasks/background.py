@@ -16,7 +16,7 @@ def reconcile_due() -> None:
         current_app.send_task("tasks.reconcile", args=(attempt_pk,), expires=15)
 
 
-@shared_task(name="tasks.reconcile")
+@shared_task(name="tasks.reconcile", time_limit=reconciliation.LONGEST_LOOK_SECONDS)
 def reconcile(attempt_pk: int) -> None:
     """One look at one attempt."""
     reconciler.reconcile(attempt_pk)

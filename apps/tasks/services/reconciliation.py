@@ -31,8 +31,10 @@ from apps.tasks.services import moves
 from apps.tasks.services.observation import record_absence
 from apps.tasks.services.settlement import RETENTION, end
 
-# Longer than a worker may work on one message (CELERY_TASK_TIME_LIMIT), so a token never has two living holders.
-LOCK = timedelta(seconds=150)
+# A worker is ended by force when one look takes longer; the lock outlives that, so a token never has two living holders
+# and what a slow worker still sends cannot arrive after a faster one has removed everything.
+LONGEST_LOOK_SECONDS = 40
+LOCK = timedelta(seconds=LONGEST_LOOK_SECONDS + 5)
 SETTLED_LOOK = timedelta(minutes=5)
 MOVING_LOOK = timedelta(seconds=10)
 LEAVING_LOOK = timedelta(seconds=2)

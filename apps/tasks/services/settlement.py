@@ -96,7 +96,13 @@ def end(
     """End the task with its present attempt: final state, outcome, everything it held given back. In a transaction."""
     task = attempt.task
     moved = moves.move(
-        task, expected=expected, to=state, now=now, reason=reason[:40] or None, numbers=_with_text(numbers, text)
+        task,
+        expected=expected,
+        to=state,
+        now=now,
+        reason=reason[:40] or None,
+        numbers=_with_text(numbers, text),
+        nodes_ready=0,
     )
     if not moved:
         return False
