@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from django.utils.translation import gettext
+
 from apps.kernel.errors import Refusal
+from apps.kernel.text import translated
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +24,14 @@ class Notice:
 
 def refusal_notice(refusal: Refusal) -> Notice:
     """A refusal as the reader sees it at the top of a page."""
-    lines = [message for messages in refusal.fields.values() for message in messages if message != refusal.detail]
-    return Notice("tone-red", "ban", refusal.detail, refusal.code.value, tuple(lines))
+    title = said(refusal)
+    lines = [translated(message, gettext) for messages in refusal.fields.values() for message in messages]
+    return Notice("tone-red", "ban", title, refusal.code.value, tuple(line for line in lines if line != title))
+
+
+def said(refusal: Refusal) -> str:
+    """The refusal's sentence in the reader's language."""
+    return translated(refusal.detail, gettext)
 
 
 @dataclass(frozen=True, slots=True)

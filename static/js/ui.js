@@ -40,7 +40,11 @@ function startDialogs() {
     const opener = event.target.closest("[data-open-dialog]");
     if (opener) document.getElementById(opener.dataset.openDialog)?.showModal();
     const closer = event.target.closest("[data-close-dialog]");
-    if (closer) closer.closest("dialog")?.close();
+    const around = closer?.closest("dialog");
+    if (around) {
+      event.preventDefault(); // on a page of its own the same link leads back
+      around.close();
+    }
     if (event.target.matches("dialog")) event.target.close();
   });
   // A dialog that comes as a fragment opens itself.

@@ -127,10 +127,43 @@ def navigation(context: template.RequestContext) -> dict[str, Any]:
     return {"pages": entries(request.path), "administration": admin}
 
 
+@register.simple_tag(takes_context=True)
+def sort_header(context: template.RequestContext, field: str, label: str, css: str = "") -> SafeString:
+    """The head of a column that sorts by ``field``: a link that keeps the rest of the URL, and aria-sort."""
+    query = context["request"].GET.copy()
+    present = query.get("order", "")
+    query["order"] = f"-{field}" if present == field else field
+    query.pop("page", None)
+    sort = {field: "ascending", f"-{field}": "descending"}.get(present, "")
+    arrow = {"ascending": " ↑", "descending": " ↓"}.get(sort, "")
+    aria = format_html(' aria-sort="{}"', sort) if sort else ""
+    link = f"?{query.urlencode()}"
+    return format_html('<th scope="col" class="{}"{}><a href="{}">{}{}</a></th>', css, aria, link, label, arrow)
+
+
+@register.inclusion_tag("ui/form_field.html", takes_context=True)
+def form_field(context: template.RequestContext, name: str, label: str, **options: Any) -> dict[str, Any]:
+    """One field of the page's ``form`` (ui.fields.FieldForm).
+
+    Options: ``control`` (text, number, textarea, select), ``choices`` of (value, label), ``help``, ``placeholder``,
+    ``needed``, ``mono``, ``wide``, ``rows``, ``least``, ``list``.
+    """
+    form = context["form"]
+    value, locked = form.value(name), form.lock(name)
+    errors = form.errors.get(name, [])
+    return {"name": name, "label": label, "value": value, "errors": errors, "locked": locked, "control": "text"} | options
+
+
 @register.filter
 def untrusted(value: object) -> str:
     """Text from a pod, a label or a person with every hidden character shown; still to be escaped by the template."""
     return words.visible(str(value))
+
+
+@register.filter
+def less(value: int, part: int) -> int:
+    """``{{ used|less:waiting }}``: what is left of a whole without a part."""
+    return value - part
 
 
 @register.filter

@@ -21,7 +21,9 @@ class Command(BaseCommand):
     help = "Seeds people, projects, marks, pools, quotas and clusters, and writes the access file."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--clusters", type=Path, required=True, help="JSON list of name, server, token, ingest_token")
+        parser.add_argument(
+            "--clusters", type=Path, required=True, help="JSON list of name, server, token, ingest_token"
+        )
         parser.add_argument("--access", type=Path, required=True, help="file to write logins into, mode 0600")
         parser.add_argument("--url", required=True, help="address of the web process")
 

@@ -1,0 +1,27 @@
+"""The scope switch: in whose name the reader looks. It stands in the URL (``?scope=``) and is remembered in the session."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from django.contrib.auth.models import AbstractBaseUser
+from django.http import HttpRequest
+
+ALL = ""
+ME = "me"
+KEY = "scope"
+
+
+def chosen_scope(request: HttpRequest) -> str:
+    """``me``, a Project's slug, or nothing for all that the reader may see."""
+    if KEY in request.GET:
+        scope = request.GET[KEY][:40]
+        if request.session.get(KEY, ALL) != scope:
+            request.session[KEY] = scope
+        return scope
+    return str(request.session.get(KEY, ALL))
+
+
+def person(request: HttpRequest) -> AbstractBaseUser:
+    """The signed-in person of a view behind ``login_required``."""
+    return cast(AbstractBaseUser, request.user)
