@@ -50,6 +50,8 @@ def mutate(store: Store, resource: r.Resource, obj: Obj) -> None:
     if resource is r.PODS:
         prioritise(store, obj)
         obj["status"] = {"phase": "Pending", "qosClass": qos_class(obj)}
+    if resource is r.SERVICES:
+        _give_address(store, obj)
     if resource is r.CLAIMS:
         meta(obj)["finalizers"] = sorted({*finalizers_of(obj), "kubernetes.io/pvc-protection"})
     if resource is r.NODES:
@@ -58,6 +60,17 @@ def mutate(store: Store, resource: r.Resource, obj: Obj) -> None:
         for storage in store.objects(r.STORAGE_CLASSES):
             if (meta(storage).get("annotations") or {}).get("storageclass.kubernetes.io/is-default-class") == "true":
                 spec(obj)["storageClassName"] = name_of(storage)
+
+
+def _give_address(store: Store, service: Obj) -> None:
+    """Give a Service its own address, though nothing is routed to it here."""
+    body = spec(service)
+    if body.get("type") == "ExternalName":
+        return
+    if not body.get("clusterIP"):
+        taken = {spec(each).get("clusterIP") for each in store.objects(r.SERVICES)}
+        body["clusterIP"] = next(ip for n in range(2, 65_536) if (ip := f"10.96.{n >> 8}.{n & 255}") not in taken)
+    body.setdefault("clusterIPs", [body["clusterIP"]])
 
 
 def _await_ready(node: Obj) -> None:

@@ -79,7 +79,7 @@ def numbers(store: Store, budget: Obj) -> Obj:
 def _condition(budget: Obj, allowed: int) -> Obj:
     old: Obj = next(iter(status(budget).get("conditions") or []), {})
     value = "True" if allowed else "False"
-    since = old["lastTransitionTime"] if old.get("status") == value else clock.stamp()
+    since = old.get("lastTransitionTime", clock.stamp()) if old.get("status") == value else clock.stamp()
     reason = "SufficientPods" if allowed else "InsufficientPods"
     made = {"type": "DisruptionAllowed", "status": value, "reason": reason, "message": "", "lastTransitionTime": since}
     return made | {"observedGeneration": meta(budget).get("generation", 1)}

@@ -85,6 +85,8 @@ class Registry:
         self._check_version(resource, old, new)
         if part != "status":
             strategy.default(new)
+            if strategy.carry:
+                strategy.carry(new, old.obj)
         if resource.status:
             self._keep_other_half(old.obj, new, part)
         self._carry(strategy, old.obj, new, part)
@@ -122,8 +124,7 @@ class Registry:
     def _keep_other_half(old: Obj, new: Obj, part: str) -> None:
         if part == "status":
             fresh = new.get("status", {})
-            owners = meta(new).get("ownerReferences")
-            kept = {**meta(new), "labels": meta(old).get("labels"), "ownerReferences": owners}
+            kept = {**meta(new), **{key: meta(old).get(key) for key in ("labels", "ownerReferences")}}
             for key in [key for key in new if key not in ("status", "metadata", "kind", "apiVersion")]:
                 del new[key]
             new |= {key: value for key, value in copy(old).items() if key not in ("status", "metadata")}

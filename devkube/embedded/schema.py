@@ -1,5 +1,6 @@
 """Decoding by the published OpenAPI types: unknown fields are found, wrong types refused, quantities made canonical."""
 
+import base64
 import importlib.resources
 import re
 from dataclasses import dataclass, field
@@ -137,11 +138,34 @@ class Decoded:
     complaints: list[str]
 
 
-def decode(node: Node, value: object) -> Decoded:
-    """Read a JSON value as a type: drop nulls and unknown fields, name them; raises MismatchError."""
+_EMPTY: dict[str, Any] = {"string": "", "int32": 0, "int64": 0, "bool": False}
+
+
+def decode(node: Node, value: object, *, whole: bool = True) -> Decoded:
+    """Read a JSON value as a type: drop nulls and unknown fields, name them; raises MismatchError.
+
+    In a `whole` object a required field that is missing becomes its empty value, as decoding in Go has it.
+    """
     complaints: list[str] = []
     obj = _read(node, value, "", complaints)
+    if whole:
+        _fill(node, obj)
     return Decoded(obj if isinstance(obj, dict) else {}, complaints)
+
+
+def _fill(node: Node, value: Any) -> None:
+    if isinstance(value, list) and node.item:
+        for each in value:
+            _fill(node.item, each)
+    if not isinstance(value, dict):
+        return
+    for key in node.required:
+        if key not in value and node.fields[key].form in _EMPTY:
+            value[key] = _EMPTY[node.fields[key].form]
+    for key, each in value.items():
+        child = node.item if node.form == "map" else node.fields.get(key)
+        if child is not None:
+            _fill(child, each)
 
 
 def _read(node: Node, value: Any, path: str, complaints: list[str]) -> Any:
@@ -185,23 +209,42 @@ def _join(path: str, key: str) -> str:
 def _scalar(node: Node, value: Any, path: str) -> Any:
     form = node.form
     if form in ("string", "byte", "time"):
-        if not isinstance(value, str):
-            raise _mismatch(node, value, path, "string")
-        if form == "time" and value and not _TIME.match(value):
-            raise MismatchError(f'parsing time "{value[:100]}" as "2006-01-02T15:04:05Z07:00": cannot parse')
-    elif form in ("int32", "int64"):
-        bound = _INT32 if form == "int32" else _INT64
-        if isinstance(value, float) and value.is_integer() and abs(value) < bound:
-            value = int(value)
-        if isinstance(value, bool) or not isinstance(value, int) or not -bound <= value < bound:
-            raise _mismatch(node, value, path, form)
-    elif form == "bool" and not isinstance(value, bool):
-        raise _mismatch(node, value, path, "bool")
-    elif form == "quantity":
+        return _text(node, value, path)
+    if form in ("int32", "int64"):
+        return _whole(node, value, path)
+    if form == "quantity":
         return _quantity(value)
-    elif form == "intstr" and (isinstance(value, bool) or not isinstance(value, int | str)):
+    if form == "bool" and not isinstance(value, bool):
+        raise _mismatch(node, value, path, "bool")
+    if form == "intstr" and (isinstance(value, bool) or not isinstance(value, int | str)):
         raise _mismatch(node, value, path, "int32")
     return value
+
+
+def _text(node: Node, value: Any, path: str) -> str:
+    if not isinstance(value, str):
+        raise _mismatch(node, value, path, "string")
+    if node.form == "byte":
+        _check_base64(value)
+    if node.form == "time" and value and not _TIME.match(value):
+        raise MismatchError(f'parsing time "{value[:100]}" as "2006-01-02T15:04:05Z07:00": cannot parse')
+    return value
+
+
+def _whole(node: Node, value: Any, path: str) -> int:
+    bound = _INT32 if node.form == "int32" else _INT64
+    if isinstance(value, float) and value.is_integer() and abs(value) < bound:
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, int) or not -bound <= value < bound:
+        raise _mismatch(node, value, path, node.form)
+    return value
+
+
+def _check_base64(text: str) -> None:
+    try:
+        base64.b64decode(text, validate=True)
+    except ValueError as wrong:
+        raise MismatchError("illegal base64 data at input byte 0") from wrong
 
 
 def _quantity(value: Any) -> str:

@@ -20,7 +20,8 @@ def _fine(obj: Obj) -> list[Cause]:
 @dataclass(frozen=True, slots=True)
 class Strategy:
     """`counts`: metadata.generation counts spec changes. `graceful`: deletion waits for the node.
-    `orphans`: children are kept unless the request says otherwise."""
+    `orphans`: children are kept unless the request says otherwise. `carry` brings what was allotted to the old version
+    into the new."""
 
     default: Callable[[Obj], None] = _nothing
     check: Callable[[Obj], list[Cause]] = _fine
@@ -32,15 +33,23 @@ class Strategy:
     graceful: bool = False
     orphans: bool = False
     returns_deleted: bool = False
+    carry: Callable[[Obj, Obj], None] | None = None
 
 
 STRATEGIES: dict[str, Strategy] = {
     r.NAMESPACES.key: Strategy(defaults.namespace, name=names.dns_label, status_on_create=True),
-    r.NODES.key: Strategy(defaults.node, status_on_create=True),
+    r.NODES.key: Strategy(defaults.node, others.check_node, status_on_create=True),
     r.PODS.key: Strategy(
         defaults.pod, pods.check_pod, pods.check_pod_update, counts=True, graceful=True, returns_deleted=True
     ),
-    r.SERVICES.key: Strategy(defaults.service, others.check_service, name=names.dns_1035, returns_deleted=True),
+    r.SERVICES.key: Strategy(
+        defaults.service,
+        others.check_service,
+        carry=defaults.keep_address,
+        check_update=others.check_service_update,
+        name=names.dns_1035,
+        returns_deleted=True,
+    ),
     r.EVENTS.key: Strategy(check=others.check_event),
     r.SECRETS.key: Strategy(defaults.secret, others.check_secret, others.check_data_update),
     r.CONFIGMAPS.key: Strategy(check=others.check_config_map, check_update=others.check_data_update),
@@ -61,7 +70,7 @@ STRATEGIES: dict[str, Strategy] = {
     r.PRIORITY_CLASSES.key: Strategy(
         defaults.priority_class, others.check_priority_class, others.check_priority_class_update
     ),
-    r.STORAGE_CLASSES.key: Strategy(defaults.storage_class, returns_deleted=True),
+    r.STORAGE_CLASSES.key: Strategy(defaults.storage_class, others.check_storage_class, returns_deleted=True),
     r.LEASES.key: Strategy(check=others.check_lease),
     r.BUDGETS.key: Strategy(check=others.check_budget, counts=True),
 }

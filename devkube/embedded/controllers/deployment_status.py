@@ -17,10 +17,10 @@ def _set(obj: Obj, kind: str, value: str, reason: str, message: str) -> None:
     if old is None:
         conditions.append(new)
         return
-    if old["status"] == value and old["reason"] == reason and old["message"] == message:
+    if [old.get(key) for key in ("status", "reason", "message")] == [value, reason, message]:
         return
-    if old["status"] == value:
-        new["lastTransitionTime"] = old["lastTransitionTime"]
+    if old.get("status") == value:
+        new["lastTransitionTime"] = old.get("lastTransitionTime", now)
     conditions[conditions.index(old)] = new
 
 
@@ -86,9 +86,9 @@ def _replica_failure(deployment: Obj, new: Obj | None, sets: list[Obj]) -> None:
     order = sorted(sets, key=lambda each: new is None or uid_of(each) != uid_of(new))
     failed = [found for each in order if (found := condition(each, "ReplicaFailure"))]
     if failed:
-        _set(deployment, "ReplicaFailure", "True", failed[0]["reason"], failed[0]["message"])
+        _set(deployment, "ReplicaFailure", "True", failed[0].get("reason", ""), failed[0].get("message", ""))
         return
-    kept = [each for each in status(deployment)["conditions"] if each["type"] != "ReplicaFailure"]
+    kept = [each for each in status(deployment)["conditions"] if each.get("type") != "ReplicaFailure"]
     status(deployment)["conditions"] = kept
 
 
@@ -96,7 +96,7 @@ def _progress(deployment: Obj, before: Obj, new: Obj | None) -> float:
     state = status(deployment)
     name = f'ReplicaSet "{name_of(new)}"' if new else f'Deployment "{name_of(deployment)}"'
     found = condition(deployment, "Progressing")
-    done_before = found is not None and found["reason"] == "NewReplicaSetAvailable"
+    done_before = found is not None and found.get("reason") == "NewReplicaSetAvailable"
     resting = state.get("replicas", 0) == state.get("updatedReplicas", 0) and done_before
     if rollout.complete(deployment, state):
         _set(deployment, "Progressing", "True", "NewReplicaSetAvailable", f"{name} has successfully progressed.")
@@ -106,7 +106,7 @@ def _progress(deployment: Obj, before: Obj, new: Obj | None) -> float:
         return 0.0
     if resting:
         return 0.0  # A finished rollout whose pods fail later has not stopped progressing.
-    fresh = found is None or found["reason"] in ("NewReplicaSetAvailable", "DeploymentPaused")
+    fresh = found is None or found.get("reason") in ("NewReplicaSetAvailable", "DeploymentPaused")
     if fresh or _advanced(before, state):
         _renew(deployment, name)
     return _time_left(deployment, name)
@@ -115,7 +115,7 @@ def _progress(deployment: Obj, before: Obj, new: Obj | None) -> float:
 def _time_left(deployment: Obj, name: str) -> float:
     """Return the seconds until the progress deadline; when it has passed, say so in the condition."""
     found = condition(deployment, "Progressing") or {}
-    if found["reason"] == "ProgressDeadlineExceeded":
+    if found.get("reason") == "ProgressDeadlineExceeded":
         return 0.0
     left = spec(deployment)["progressDeadlineSeconds"] - clock.seconds_since(found.get("lastUpdateTime"), clock.now())
     if left > 0:

@@ -221,7 +221,7 @@ class JobController:
 
     def _mark_resumed(self, job: Obj) -> None:
         found = condition(job, "Suspended")
-        if found is not None and found["status"] == "True":
+        if found is not None and found.get("status") == "True":
             job_status.add_condition(job, "Suspended", "False", "JobResumed", "Job resumed")
             status(job)["startTime"] = clock.stamp()
             self.context.events.record(job, "Resumed", "Job resumed", by=BY)
@@ -237,8 +237,8 @@ class JobController:
         ttl = spec(job).get("ttlSecondsAfterFinished")
         if ttl is None or deleting(job):
             return
-        ends = [c for c in status(job).get("conditions") or [] if c["type"] in ("Complete", "Failed")]
-        left = ttl - clock.seconds_since(ends[0]["lastTransitionTime"], clock.now()) if ends else ttl
+        ends = [c for c in status(job).get("conditions") or [] if c.get("type") in ("Complete", "Failed")]
+        left = ttl - clock.seconds_since(ends[0].get("lastTransitionTime"), clock.now()) if ends else ttl
         if left > 0:
             self.queue.add(key_of(job), left + 0.05)
             return

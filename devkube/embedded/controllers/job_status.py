@@ -65,8 +65,8 @@ def verdict(job: Obj, seen: Tally, now: datetime) -> Verdict | None:
     """Say whether and why the Job ends; a verdict once given stays."""
     for kind, good in (("FailureTarget", False), ("SuccessCriteriaMet", True)):
         found = condition(job, kind)
-        if found is not None and found["status"] == "True":
-            return Verdict(good, found["reason"], found["message"])
+        if found is not None and found.get("status") == "True":
+            return Verdict(good, found.get("reason", ""), found.get("message", ""))
     return _failure(job, seen, now) or _success(job, seen)
 
 

@@ -96,7 +96,7 @@ def failure_action(job: Obj, pod: Obj) -> tuple[str, str]:
     for at, rule in enumerate((spec(job).get("podFailurePolicy") or {}).get("rules") or []):
         action = rule["action"]
         for pattern in rule.get("onPodConditions") or []:
-            found = next((c for c in status(pod).get("conditions") or [] if c["type"] == pattern["type"]), None)
+            found = next((c for c in status(pod).get("conditions") or [] if c.get("type") == pattern["type"]), None)
             if found is not None and found.get("status") == pattern.get("status", "True"):
                 return action, f"Pod {place} has condition {pattern['type']} matching {action} rule at index {at}"
         if wanted := rule.get("onExitCodes"):
@@ -127,11 +127,13 @@ def index_of(pod: Obj) -> int | None:
 
 
 def parse_indexes(text: str) -> set[int]:
-    """Read `1,3-5`."""
+    """Read `1,3-5`; what is not of that form is passed over."""
     found: set[int] = set()
     for part in text.split(",") if text else ():
         first, _, last = part.partition("-")
-        found.update(range(int(first), int(last or first) + 1))
+        ends = (first, last or first)
+        if all(each.isascii() and each.isdigit() and len(each) <= 6 for each in ends):
+            found.update(range(int(ends[0]), int(ends[1]) + 1))
     return found
 
 

@@ -61,7 +61,7 @@ class NodeController:
 
     def _lose(self, node: Obj) -> None:
         ready = condition(node, "Ready")
-        if ready is not None and ready["status"] == "Unknown":
+        if ready is not None and ready.get("status") == "Unknown":
             return
         now = clock.stamp()
 

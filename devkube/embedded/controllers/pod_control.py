@@ -46,7 +46,7 @@ def removal_rank(pod: Obj, neighbours: int = 0) -> tuple[object, ...]:
     """Sort key: the pods that go first when there are too many come first."""
     status = pod.get("status") or {}
     phase = {"Pending": 0, "Unknown": 1, "Running": 2}.get(status.get("phase", "Pending"), 0)
-    ready: Obj = next((c for c in status.get("conditions") or [] if c["type"] == "Ready"), {})
+    ready: Obj = next((c for c in status.get("conditions") or [] if c.get("type") == "Ready"), {})
     is_ready = ready.get("status") == "True"
     cost = (meta(pod).get("annotations") or {}).get("controller.kubernetes.io/pod-deletion-cost", "0")
     restarts = max((each.get("restartCount", 0) for each in status.get("containerStatuses") or []), default=0)

@@ -115,11 +115,12 @@ class ReplicaSetController:
 def _write(obj: Obj, new: Obj, failure: str) -> None:
     conditions = copy(obj).get("status", {}).get("conditions", [])
     obj["status"] = new | ({"conditions": conditions} if conditions else {})
-    if failure:
+    # The message names a pod that was never made, another one each time: it alone is no news.
+    if failure and not any(each.get("type") == "ReplicaFailure" for each in conditions):
         about = {"type": "ReplicaFailure", "status": "True", "reason": "FailedCreate", "message": failure}
         set_condition(obj, about | {"lastTransitionTime": clock.stamp()})
-    elif conditions:
-        rest = [each for each in conditions if each["type"] != "ReplicaFailure"]
+    elif conditions and not failure:
+        rest = [each for each in conditions if each.get("type") != "ReplicaFailure"]
         status(obj)["conditions"] = rest
         if not rest:
             del status(obj)["conditions"]

@@ -57,7 +57,7 @@ class Queue(Generic[K]):
     def retry(self, key: K) -> None:
         """Look at a key again, later with each failure."""
         self._failures[key] += 1
-        self.add(key, min(FIRST_RETRY * 2 ** (self._failures[key] - 1), LAST_RETRY))
+        self.add(key, min(FIRST_RETRY * 2 ** min(self._failures[key] - 1, 16), LAST_RETRY))
 
     async def run(self) -> None:
         """Work for ever."""

@@ -19,14 +19,15 @@ def apply(call: Call, body: bytes) -> Response:
     value = parse(body, "application/json" if body.lstrip()[:1] == b"{" else "application/yaml")
     node = schema.of_resource(target.resource)
     validation = "Strict" if call.validation == "Strict" else "Ignore"
-    wanted, _ = typed(node, value, target.resource.kind, target.resource.version, validation)
+    wanted, _ = typed(node, value, target.resource.kind, target.resource.version, validation, whole=False)
     _check(call, wanted)
     entry = registry.store.get(target.resource, target.namespace, target.name)
     if entry is None:
         if target.part:
             raise errors.not_found(target.resource, target.name)
         fields.own(node, wanted, copy(wanted), manager, target.part)
-        made = registry.create(target.resource, _named(call, wanted), dry_run=call.dry_run)
+        whole = schema.decode(node, wanted).obj
+        made = registry.create(target.resource, _named(call, whole), dry_run=call.dry_run)
         return answer(made, 201)
     new = fields.merge(node, entry.obj, wanted, manager, target.part, force=call.flag("force"))
     if meta(wanted).get("resourceVersion"):

@@ -81,14 +81,16 @@ def check_depth(value: Any, left: int = DEPTH) -> None:
             check_depth(each, left - 1)
 
 
-def typed(node: Node, value: Any, kind: str, version: str, validation: str) -> tuple[Obj, list[str]]:
+def typed(
+    node: Node, value: Any, kind: str, version: str, validation: str, *, whole: bool = True
+) -> tuple[Obj, list[str]]:
     """Decode a parsed body by its type; returns the object and the warnings. Raises ApiError 400."""
     failed = f'{kind} in version "{version}" cannot be handled as a {kind}: '
     if not isinstance(value, dict):
         raise bad_request("couldn't get version/kind; json parse error: the body is not an object")
     check_depth(value)
     try:
-        decoded: Decoded = decode(node, value)
+        decoded: Decoded = decode(node, value, whole=whole)
     except MismatchError as wrong:
         raise bad_request(failed + str(wrong)) from wrong
     if decoded.complaints and validation == "Strict":

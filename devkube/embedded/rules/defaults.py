@@ -153,7 +153,7 @@ def template(body: Obj) -> None:
 
 
 def service(obj: Obj) -> None:
-    """Fill a Service; no address is routed here, so it is headless unless it says otherwise."""
+    """Fill a Service."""
     body = spec(obj)
     _set(body, type="ClusterIP", sessionAffinity="None", internalTrafficPolicy="Cluster")
     for port in body.get("ports") or []:
@@ -163,6 +163,13 @@ def service(obj: Obj) -> None:
     if body["type"] != "ExternalName":
         _set(body, ipFamilies=["IPv4"], ipFamilyPolicy="SingleStack")
     status(obj).setdefault("loadBalancer", {})
+
+
+def keep_address(new: Obj, old: Obj) -> None:
+    """An update that leaves the addresses out keeps them."""
+    for key in ("clusterIP", "clusterIPs"):
+        if not spec(new).get(key) and spec(old).get(key) and spec(new).get("type") != "ExternalName":
+            spec(new)[key] = spec(old)[key]
 
 
 def claim(obj: Obj) -> None:

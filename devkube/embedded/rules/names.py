@@ -114,6 +114,24 @@ def check_annotations(annotations: Obj, path: str) -> list[Cause]:
     return causes
 
 
+def check_selector(selector: Obj | None, path: str) -> list[Cause]:
+    """Check a metav1.LabelSelector."""
+    selector = selector or {}
+    causes = check_labels(selector.get("matchLabels") or {}, f"{path}.matchLabels")
+    for at, each in enumerate(selector.get("matchExpressions") or []):
+        where, operator, values = f"{path}.matchExpressions[{at}]", each.get("operator", ""), each.get("values") or []
+        if operator not in ("In", "NotIn", "Exists", "DoesNotExist"):
+            causes.append(bad_value(f"{where}.operator", operator, "not a valid selector operator"))
+        elif operator in ("In", "NotIn") and not values:
+            causes.append(required(f"{where}.values", "must be specified when `operator` is 'In' or 'NotIn'"))
+        elif operator in ("Exists", "DoesNotExist") and values:
+            why = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
+            causes.append(refused(f"{where}.values", why))
+        if wrong := qualified(each.get("key", "")):
+            causes.append(bad_value(f"{where}.key", each.get("key", ""), wrong))
+    return causes
+
+
 def check_meta(obj: Obj, name_rule: object) -> list[Cause]:
     """Check the metadata of a new object; `name_rule` is one of the rules above."""
     about = meta(obj)

@@ -1,12 +1,12 @@
 """Validation of the smaller kinds."""
 
 import base64
-import binascii
 
 from devkube.embedded.errors import Cause, bad_value, refused, required, unsupported
 from devkube.embedded.objects import Obj, namespace_of, spec
 from devkube.embedded.quantities import number
 from devkube.embedded.rules import names
+from devkube.embedded.rules.pods import EFFECTS
 
 HIGHEST_USER_PRIORITY = 1_000_000_000
 
@@ -53,6 +53,15 @@ def check_service(obj: Obj) -> list[Cause]:
         if not 0 < port.get("port", 0) < 65536:
             causes.append(bad_value(f"{where}.port", port.get("port", 0), "must be between 1 and 65535, inclusive"))
     return causes + names.check_labels(body.get("selector") or {}, "spec.selector")
+
+
+def check_service_update(new: Obj, old: Obj) -> list[Cause]:
+    """The address is fixed while the Service keeps its type."""
+    causes = check_service(new)
+    before, after = spec(old).get("clusterIP"), spec(new).get("clusterIP")
+    if before and after != before and spec(new)["type"] != "ExternalName":
+        causes.append(bad_value("spec.clusterIPs[0]", [after], "may not change once set"))
+    return causes
 
 
 def check_claim(obj: Obj) -> list[Cause]:
@@ -102,23 +111,47 @@ def check_budget(obj: Obj) -> list[Cause]:
     body = spec(obj)
     if "minAvailable" in body and "maxUnavailable" in body:
         return [bad_value("spec", "", "minAvailable and maxUnavailable cannot be both set")]
-    return []
+    return names.check_selector(body.get("selector"), "spec.selector") + [
+        bad_value(f"spec.{key}", body[key], "must be a number of pods or a percentage")
+        for key in ("minAvailable", "maxUnavailable")
+        if not _amount(body.get(key, 0))
+    ]
+
+
+def _amount(value: object) -> bool:
+    text = str(value).removesuffix("%") if isinstance(value, str) and value.endswith("%") else value
+    return (isinstance(text, int) and text >= 0) or (isinstance(text, str) and text.isascii() and text.isdigit())
+
+
+def check_node(obj: Obj) -> list[Cause]:
+    """Check the taints of a Node."""
+    causes: list[Cause] = []
+    for at, taint in enumerate(spec(obj).get("taints") or []):
+        where = f"spec.taints[{at}]"
+        if wrong := names.qualified(taint.get("key", "")):
+            causes.append(bad_value(f"{where}.key", taint.get("key", ""), wrong))
+        if taint.get("effect") not in EFFECTS:
+            causes.append(unsupported(f"{where}.effect", taint.get("effect", ""), EFFECTS))
+    return causes
+
+
+def check_storage_class(obj: Obj) -> list[Cause]:
+    """Check a StorageClass."""
+    causes = [] if obj.get("provisioner") else [required("provisioner")]
+    if obj["volumeBindingMode"] not in ("Immediate", "WaitForFirstConsumer"):
+        choices = ["Immediate", "WaitForFirstConsumer"]
+        causes.append(unsupported("volumeBindingMode", obj["volumeBindingMode"], choices))
+    return causes
 
 
 def check_secret(obj: Obj) -> list[Cause]:
-    """Check a Secret's keys and encoding; `stringData` is folded in on the way."""
+    """Check a Secret's keys and size; `stringData` is folded in on the way."""
     data = obj.setdefault("data", {})
     for key, value in (obj.pop("stringData", None) or {}).items():
         data[key] = base64.b64encode(value.encode("utf-8", "replace")).decode()
-    causes: list[Cause] = []
-    for key, value in data.items():
-        try:
-            base64.b64decode(value, validate=True)
-        except binascii.Error:
-            causes.append(bad_value(f"data[{key}]", "<secret>", "illegal base64 data"))
     if not data:
         obj.pop("data")
-    return causes + _data_keys(obj, "data") + _size(obj, "data")
+    return _data_keys(obj, "data") + _size(obj, "data")
 
 
 def check_config_map(obj: Obj) -> list[Cause]:

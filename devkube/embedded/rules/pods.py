@@ -208,6 +208,12 @@ def _affinity(affinity: Obj, path: str) -> list[Cause]:
 
 def _term(term: Obj, path: str) -> list[Cause]:
     causes: list[Cause] = []
+    for at, each in enumerate(term.get("matchFields") or []):
+        where = f"{path}.matchFields[{at}]"
+        if each.get("key") != "metadata.name":
+            causes.append(bad_value(f"{where}.key", each.get("key", ""), "not a valid field selector key"))
+        if each.get("operator") not in ("In", "NotIn") or len(each.get("values") or []) != 1:
+            causes.append(bad_value(f"{where}.operator", each.get("operator", ""), "not a valid selector operator"))
     for at, each in enumerate(term.get("matchExpressions") or []):
         where, operator, values = f"{path}.matchExpressions[{at}]", each.get("operator"), each.get("values") or []
         if wrong := names.qualified(each.get("key", "")):

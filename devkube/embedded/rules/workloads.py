@@ -82,6 +82,11 @@ def _check_failure_policy(body: Obj) -> list[Cause]:
             causes.append(unsupported(f"{where}.action", rule.get("action"), choices))
         if ("onExitCodes" in rule) == bool(rule.get("onPodConditions")):
             causes.append(bad_value(where, "", "specifying one of OnExitCodes and OnPodConditions is required"))
+        if any(not pattern.get("type") for pattern in rule.get("onPodConditions") or []):
+            causes.append(required(f"{where}.onPodConditions[0].type"))
+        if "onExitCodes" in rule and rule["onExitCodes"].get("operator") not in ("In", "NotIn"):
+            operator = rule["onExitCodes"].get("operator", "")
+            causes.append(unsupported(f"{where}.onExitCodes.operator", operator, ["In", "NotIn"]))
         if "onExitCodes" in rule and not rule["onExitCodes"].get("values"):
             causes.append(bad_value(f"{where}.onExitCodes.values", [], "at least one value is required"))
     return causes
@@ -140,6 +145,9 @@ def _frozen_template(body: Obj, old: Obj) -> Obj:
 
 
 def _check_selector(body: Obj) -> list[Cause]:
+    causes = names.check_selector(body.get("selector"), "spec.selector")
+    if causes:
+        return causes
     terms = from_object(body.get("selector"))
     if not terms:
         if terms is None:

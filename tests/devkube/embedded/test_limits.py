@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 from tests.devkube.embedded.kit import FakeKubelet, Kube, cards, container, deployment, job, node, pod, until
 
 
@@ -99,10 +101,22 @@ def test_what_names_an_owner_that_never_was_is_collected(kube: Kube) -> None:
     until(lambda: kube.gone("configmaps", "child"))
 
 
-def test_repeated_events_are_counted(kube: Kube) -> None:
+def test_a_refused_pod_is_tried_again_ever_more_slowly(kube: Kube) -> None:
+    """Each refusal names another pod; that alone must not start the next attempt."""
     quota(kube, pods="0")
     kube.make("deployments", deployment("web", 1))
-    until(lambda: any(e["reason"] == "FailedCreate" and e["count"] >= 1 for e in kube.list("events")))
+    until(lambda: "FailedCreate" in kube.reasons())
+    time.sleep(1.0)
     failed = [each for each in kube.list("events") if each["reason"] == "FailedCreate"]
-    assert len(failed) <= 3
     assert failed[0]["involvedObject"]["kind"] == "ReplicaSet"
+    assert 1 <= sum(each["count"] for each in failed) <= 5
+
+
+def test_repeated_events_are_counted_in_one(kube: Kube, kubelet: FakeKubelet) -> None:
+    kube.make("deployments", deployment("web", 1))
+    path = f"{kube.path('deployments', 'web')}/scale"
+    for replicas in (2, 1, 2, 1):
+        kube.patch(path, {"spec": {"replicas": replicas}})
+        until(lambda replicas=replicas: kube.list("replicasets")[0]["spec"]["replicas"] == replicas)  # type: ignore[misc] # the default binds the value
+    scaled = {each["message"]: each["count"] for each in kube.list("events") if each["reason"] == "ScalingReplicaSet"}
+    assert sorted(scaled.values()) == [1, 2, 2]

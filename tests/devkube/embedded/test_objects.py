@@ -65,10 +65,9 @@ def test_refuses_to_write_over_a_newer_version(kube: Kube) -> None:
 
 
 def test_leaves_the_version_alone_when_nothing_changes(kube: Kube) -> None:
-    old = kube.make("deployments", deployment("same"))
-    again = kube.http.put(kube.path("deployments", "same"), json=kube.get("deployments", "same"))
-    assert again.status_code == 200
-    assert again.json()["metadata"]["generation"] == old["metadata"]["generation"] == 1
+    old = kube.make("configmaps", CONFIG)
+    again = kube.http.put(kube.path("configmaps", "settings"), json=old)
+    assert (again.status_code, again.json()) == (200, old)
 
 
 def test_counts_generations_by_changes_of_the_spec_only(kube: Kube) -> None:
@@ -312,3 +311,24 @@ def test_methods_that_are_not_there(kube: Kube) -> None:
     assert kube.http.post(kube.path("pods", "x"), json={}).status_code == 405
     assert kube.http.delete("/api/v1/pods").status_code == 405
     assert kube.http.put("/version", json={}).status_code in (200, 405)
+
+
+def test_draws_tables_for_kubectl(kube: Kube) -> None:
+    kube.make("pods", pod("shown", nodeSelector={"no": "where"}))
+    headers = {"accept": "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"}
+    answer = kube.http.get(kube.path("pods"), headers=headers).json()
+    assert [each["name"] for each in answer["columnDefinitions"]] == [
+        *("Name", "Ready", "Status", "Restarts", "Node", "Age")
+    ]
+    assert answer["rows"][0]["cells"][:5] == ["shown", "0/1", "Pending", "0", "<none>"]
+
+
+def test_a_service_keeps_its_address(kube: Kube) -> None:
+    body = {"metadata": {"name": "front"}, "spec": {"ports": [{"port": 80}], "selector": {"app": "web"}}}
+    made = kube.make("services", body)["spec"]
+    assert made["clusterIP"].startswith("10.96.")
+    assert made["ports"] == [{"port": 80, "protocol": "TCP", "targetPort": 80}]
+    again = kube.http.put(kube.path("services", "front"), json=body)
+    assert (again.status_code, again.json()["spec"]["clusterIP"]) == (200, made["clusterIP"])
+    moved = kube.patch(kube.path("services", "front"), {"spec": {"clusterIP": "10.96.200.200"}})
+    assert moved.status_code == 422
