@@ -97,7 +97,7 @@ def test_a_node_missing_from_a_whole_list_is_gone(world: World) -> None:
         {
             "status": {
                 "capacity": None,
-                "allocatable": {"cpu": None, "memory": "lots"},
+                "allocatable": {"cpu": None, "memory": "lots", "nvidia.com/gpu": "x"},
                 "conditions": None,
                 "images": [{"names": None}],
             }

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from apps.clusters.gateway.port import ObjectRef, Resource
-from apps.tasks.domain.states import State
+from apps.tasks.domain.states import Reason, State
 from apps.tasks.services.lifecycle import pause_task, resume_task
 from apps.tasks.services.overdue import NOTICE, end_overdue
+from apps.tasks.services.placement import requeue
 from tests.services.reconciler.plant import Plant, held
 from tests.support.world import a_spec
 
@@ -50,6 +51,18 @@ def test_f13_paused_and_run_time_do_not_count(plant: Plant) -> None:
     assert (end_overdue(now=plant.now), plant.fresh(task).state) == (0, State.QUEUED)
     plant.later(minutes=11)
     assert end_overdue(now=plant.now) == 1
+
+
+def test_f13_the_run_before_a_return_to_the_queue_does_not_count(plant: Plant) -> None:
+    task, attempt = plant.started()
+    plant.pod(attempt)
+    plant.observe()
+    plant.later(minutes=50)
+    requeue(plant.fresh(task), now=plant.now, reason=Reason.PREEMPTED, numbers={}, pinned=True)
+    plant.later(minutes=29)
+    early = end_overdue(now=plant.now)
+    plant.later(minutes=1)
+    assert (early, end_overdue(now=plant.now), plant.fresh(task).reason) == (0, 1, "PendingTimeout")
 
 
 def test_an_admitted_task_whose_pod_never_starts_ends_and_its_objects_go_at_once(plant: Plant) -> None:

@@ -13,6 +13,7 @@ from apps.tasks.domain.states import State
 from apps.tasks.models import Attempt, Event, Instance, Task
 from apps.tasks.observer import record
 from tests.services.reconciler.plant import Plant, a_deployment, held, running
+from tests.support.world import a_spec
 
 
 def an_event(attempt: Attempt, *, name: str, count: int | None = 1, **fields: Any) -> dict[str, Any]:
@@ -194,6 +195,16 @@ def test_the_end_of_a_namesake_says_nothing_about_the_one_that_stands(plant: Pla
     record(plant.cluster, [Deleted(Resource.JOB, {"metadata": {"uid": "former", "labels": labels}})], now=plant.now)
     assert plant.fresh_attempt(attempt).workload != {}
     assert plant.fresh(task).state == State.STARTING
+
+
+def test_a_task_that_cannot_be_read_stops_no_other(plant: Plant) -> None:
+    odd, first = plant.started(a_spec("odd"))
+    task, attempt = plant.started()
+    Task.objects.filter(pk=odd.pk).update(kind="Novel")
+    plant.pod(first, name="a")
+    plant.pod(attempt, name="b")
+    plant.observe()
+    assert plant.fresh(task).state == State.RUNNING
 
 
 def test_one_batch_of_many_tasks_costs_the_same_per_task(plant: Plant, django_assert_max_num_queries: Any) -> None:

@@ -19,6 +19,8 @@ from apps.tasks.observer import ClusterObserver
 from tests.services.reconciler.plant import Plant, plant_of
 from tests.support.world import World
 
+CUT = """SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+WHERE datname = current_database() AND pid <> pg_backend_pid()"""
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
@@ -78,6 +80,55 @@ def test_f17_a_cluster_that_falls_silent_is_marked_and_followed_again_when_it_is
     assert until(lambda: Cluster.objects.get(pk=plant.cluster.pk).unreachable_since is not None)
     plant.memory.revive()
     assert until(lambda: Cluster.objects.get(pk=plant.cluster.pk).unreachable_since is None)
+
+
+def test_a_database_that_cuts_the_connection_loses_no_change(plant: Plant, observer: ClusterObserver) -> None:
+    task = plant.submit()
+    attempt = plant.admit(task)
+    plant.reconcile(attempt)
+    assert until(lambda: plant.fresh_attempt(attempt).workload_uid != "")
+    _cut_other_sessions()
+    plant.complete(attempt)
+    assert until(lambda: plant.fresh(task).state == State.SUCCEEDED)
+
+
+def test_who_loses_the_session_loses_the_lead_and_takes_it_again(plant: Plant) -> None:
+    observers = Observers()
+    observers.look()
+    led = observers.led
+    cutting = connections.create_connection("default")
+    with cutting.cursor() as cursor:
+        cursor.execute(CUT)
+    cutting.close()
+    observers.look()
+    lost = observers.led
+
+    def leads_again() -> bool:
+        observers.look()
+        return observers.led == led
+
+    assert until(leads_again)
+    plant.memory.go_dead()
+    observers.close()
+    assert (led, lost) == ({plant.cluster.pk}, set())
+
+
+def test_changed_credentials_start_the_observer_anew(plant: Plant) -> None:
+    observers = Observers()
+    observers.look()
+    first = observers._running[plant.cluster.pk]
+    observers.look()
+    same = observers._running[plant.cluster.pk]
+    Cluster.objects.filter(pk=plant.cluster.pk).update(credentials_changed_at=plant.now)
+    observers.look()
+    plant.memory.go_dead()
+    assert (same is first, observers._running[plant.cluster.pk] is first) == (True, False)
+    observers.close()
+
+
+def _cut_other_sessions() -> None:
+    with connections["default"].cursor() as cursor:
+        cursor.execute(CUT)
 
 
 def test_only_one_process_leads_a_cluster(plant: Plant) -> None:
