@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -16,6 +16,7 @@ from apps.clusters.models import Cluster, Node, Pool
 from apps.kernel.resources import Bundle, Cards, MiB, Millicores
 from apps.scheduling.domain.needs import need_of
 from apps.scheduling.domain.occupancy import Tenant, occupy
+from apps.scheduling.domain.resources import Resources, resources_of
 from apps.scheduling.domain.selection import read_taints
 from apps.scheduling.domain.snapshot import ClusterView, RunningShare
 from apps.scheduling.models import Admission
@@ -72,6 +73,20 @@ def plant() -> Plant:
             for each in tenancies
             if each.tenant.expects
         ),
+    )
+
+
+def resources(*, visible: Collection[int] | None = None) -> Resources:
+    """The resources page: what is free and what fits now in the ``visible`` pools (all, when None); seven queries."""
+    present = plant()
+    queued = Task.objects.filter(state=State.QUEUED, deleted_at=None).order_by().values_list("mark", flat=True)
+    return resources_of(
+        present.nodes,
+        present.pools,
+        present.clusters,
+        present.marks,
+        waiting=[mark or None for mark in queued],
+        visible=visible,
     )
 
 
