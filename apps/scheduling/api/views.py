@@ -1,4 +1,4 @@
-"""The plant with its use: nodes and kinds of card (rest.md)."""
+"""The plant with its use, and what would happen to a submission (rest.md)."""
 
 from __future__ import annotations
 
@@ -11,10 +11,14 @@ from rest_framework.views import APIView
 from apps.accounts.authentication import caller
 from apps.accounts.domain.tokens import Scope
 from apps.clusters import access
+from apps.kernel import clock
 from apps.rest.pagination import answer_page
 from apps.rest.schema import documented
-from apps.scheduling import selectors
+from apps.scheduling import selectors, services
+from apps.scheduling.api.preview import PreviewAnswer, preview_answer
 from apps.scheduling.api.serializers import NodeAnswer, ResourcesAnswer, resources_answer
+from apps.tasks.api.reading import new_spec
+from apps.tasks.api.serializers import TaskSpecShape
 
 
 class Nodes(APIView):
@@ -44,3 +48,13 @@ class Resources(APIView):
         """Every kind of card with what is free of it, and the largest free CPU node."""
         pools = access.visible_pool_ids(caller(request))
         return Response(resources_answer(selectors.plant(), pools))
+
+
+class PreviewTask(APIView):
+    scopes: ClassVar = {"POST": Scope.TASKS_WRITE}
+
+    @documented("preview_task", PreviewAnswer, request=TaskSpecShape)
+    def post(self, request: Request) -> Response:
+        """The split, the objects and the verdict of a submission now; nothing is stored."""
+        spec = new_spec(request)
+        return Response(preview_answer(spec, services.preview(spec, by=caller(request), now=clock.now())))
