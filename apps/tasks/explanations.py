@@ -110,6 +110,10 @@ SENTENCES: Mapping[str, tuple[Text, ...]] = {
     "Succeeded": (_("Succeeded."),),
     "Failed": (_("Failed."),),
     "Stopped": (_("Stopped."),),
+    "TakenBack": (
+        _("The cluster {cluster} did not answer; queued again for any cluster."),
+        _("Queued again for any cluster."),
+    ),
     "PendingTimeoutSoon": (
         _("Has waited {waited} s; ends as failed after {limit} s."),
         _("Ends soon: it has waited almost as long as its pending timeout allows."),

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 import msgspec
+import structlog
 from django.db import transaction
 from django.db.models import Case, F, Q, Value, When
 
@@ -18,6 +19,7 @@ from apps.clusters.domain.profile import ClusterProfile, read_profile
 from apps.clusters.gateway.port import Conflict, Forbidden, GatewayError, Manifest, Resource, Transient
 from apps.clusters.models import Cluster
 from apps.kernel import ids
+from apps.kernel.errors import Refused
 from apps.tasks import selectors
 from apps.tasks.domain import spec as specs
 from apps.tasks.domain.naming import namespace_for, scope_label
@@ -28,9 +30,11 @@ from apps.tasks.kinds.base import ManifestInput
 from apps.tasks.kinds.registry import KINDS
 from apps.tasks.models import Attempt, Task
 from apps.tasks.services import moves
+from apps.tasks.services.lifecycle import begin_attempt
 from apps.tasks.services.observation import record_absence
 from apps.tasks.services.settlement import RETENTION, end
 
+logger = structlog.get_logger(__name__)
 # A worker is ended by force when one look takes longer; the lock outlives that, so a token never has two living holders
 # and what a slow worker still sends cannot arrive after a faster one has removed everything.
 LONGEST_LOOK_SECONDS = 40
@@ -39,6 +43,8 @@ SETTLED_LOOK = timedelta(minutes=5)
 MOVING_LOOK = timedelta(seconds=10)
 LEAVING_LOOK = timedelta(seconds=2)
 LONGEST_PAUSE = 60
+# How long a cluster may keep an admitted task waiting without an answer before others are asked (start_patience).
+START_PATIENCE = timedelta(minutes=5)
 # About four minutes of waiting for a name or a namespace that is in the way (F08), then the attempt ends.
 MOST_BLOCKED_TRIES = 8
 # Ends that the platform decides while pods may still be on their way: their objects go at once.
@@ -130,7 +136,11 @@ def postponed(claim: Claim, error: GatewayError, *, now: datetime) -> None:
         hinted = error.retry_after if isinstance(error, Transient) else None
         _next_look(attempt.pk, now + timedelta(seconds=min(LONGEST_PAUSE, hinted or 2 ** min(tries, 6))))
         silent = isinstance(error, Transient | Forbidden) and not isinstance(error, Conflict)
-        if silent and tries >= 2 and attempt.number == attempt.task.attempt:
+        if not silent or tries < 2 or attempt.number != attempt.task.attempt:
+            return
+        if _never_arrived(attempt) and now - (attempt.admitted_at or now) >= START_PATIENCE:
+            _take_back(attempt.task, claim.cluster, now=now)
+        else:
             _say_unreachable(attempt.task, claim.cluster, error, now=now)
 
 
@@ -262,6 +272,27 @@ def _say_unreachable(task: Task, cluster: Cluster, error: GatewayError, *, now: 
         return
     numbers = {"cluster": cluster.name, "message": str(error)[:500]}
     moves.move(task, expected=[state], to=state, now=now, reason=Reason.CLUSTER_UNREACHABLE, numbers=numbers)
+
+
+def _never_arrived(attempt: Attempt) -> bool:
+    """Whether the cluster never took anything of the attempt, as far as we were told, and it is still wanted there."""
+    task = attempt.task
+    starting = task.state == State.STARTING and task.intent == Intent.RUN and task.deleted_at is None
+    return starting and attempt.applied_at is None and not attempt.workload_uid
+
+
+def _take_back(task: Task, cluster: Cluster, *, now: datetime) -> None:
+    """Queue the task for any cluster, in its old place (domain.md §8). Its next attempt has a fresh name,
+    and should something of this one have arrived after all, it is removed when the cluster answers again."""
+    queued_at = task.queued_at
+    try:
+        with transaction.atomic():
+            begin_attempt(task, now=now, why="taken back")
+            Task.objects.filter(pk=task.pk).update(queued_at=queued_at)
+            moves.note(task, "TakenBack", now=now, numbers={"cluster": cluster.name}, warning=True)
+    except Refused as refusal:
+        # Its quota was lowered meanwhile: better to wait for the cluster than to lose the place altogether.
+        logger.warning("a task was not taken back", task=str(task.pk), why=str(refusal))
 
 
 def _note_refusal(task: Task, claim: Claim, error: GatewayError, *, now: datetime) -> None:

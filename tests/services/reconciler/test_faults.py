@@ -104,6 +104,31 @@ def test_f15_a_stop_while_the_cluster_is_away_holds_on_until_it_is_seen_gone(pla
     assert Release.objects.get(reservation__task_id=task.pk).at == plant.now
 
 
+def test_a_task_whose_cluster_never_answers_is_queued_for_the_others_in_its_old_place(plant: Plant) -> None:
+    task = plant.submit()
+    queued_at = plant.fresh(task).queued_at
+    attempt = plant.admit(task)
+    plant.memory.go_dead()
+    for _minute in range(6):
+        plant.reconcile(attempt)
+        plant.later(minutes=1)
+    queued = plant.fresh(task)
+    plant.memory.revive()
+    plant.reconcile(attempt)
+    assert (queued.state, queued.attempt, queued.queued_at, held(plant.world)) == (State.QUEUED, 2, queued_at, 1)
+    assert plant.fresh_attempt(attempt).removed_at == plant.now
+
+
+def test_a_task_that_its_cluster_took_is_never_given_to_another_on_silence(plant: Plant) -> None:
+    task, attempt = plant.started()
+    plant.memory.go_dead()
+    for _minute in range(20):
+        plant.reconcile(attempt)
+        plant.later(minutes=1)
+    waiting = plant.fresh(task)
+    assert (waiting.state, waiting.attempt, waiting.reason) == (State.STARTING, 1, "ClusterUnreachable")
+
+
 def test_f08_a_namespace_that_is_going_ends_in_a_clear_error_after_bounded_tries(plant: Plant) -> None:
     plant.started()
     plant.memory.delete(ObjectRef(Resource.NAMESPACE, "platform-p-map-team"))
