@@ -15,6 +15,7 @@ from devkube.embedded.store import HISTORY
 def _arguments(words: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="devkube.embedded", description="A small Kubernetes cluster for development.")
     parser.add_argument("--port", type=int, default=0, help="0 takes any free port")
+    parser.add_argument("--tls-port", type=int, default=0, help="the same over TLS, for kubectl; 0 takes any free port")
     parser.add_argument("--data-dir", type=Path, required=True)
     parser.add_argument("--token", default="", help="the admin's bearer token (default: the variable DEVKUBE_TOKEN)")
     parser.add_argument("--name", default="embedded")
@@ -40,6 +41,7 @@ def main(words: list[str] | None = None) -> int:
         folder=given.data_dir,
         token=token,
         port=given.port,
+        tls_port=given.tls_port,
         name=given.name,
         ready_file=given.ready_file,
         history=given.history,

@@ -1,20 +1,19 @@
 """The file by which kubectl and the clients find this cluster."""
 
+import base64
 import os
 from pathlib import Path
-from urllib.parse import quote
 
 import yaml
 
 
-def write_kubeconfig(path: Path, name: str, url: str, token: str) -> None:
+def write_kubeconfig(path: Path, name: str, url: str, token: str, certificate: Path) -> None:
     """Write a kubeconfig readable by its owner only."""
-    # kubectl keeps a bearer token to itself where there is no TLS, but sends the password of the address.
-    server = url.replace("://", f"://admin:{quote(token, safe='')}@", 1)
+    trusted = base64.b64encode(certificate.read_bytes()).decode()
     body = {
         "apiVersion": "v1",
         "kind": "Config",
-        "clusters": [{"name": name, "cluster": {"server": server}}],
+        "clusters": [{"name": name, "cluster": {"server": url, "certificate-authority-data": trusted}}],
         "users": [{"name": f"{name}-admin", "user": {"token": token}}],
         "contexts": [{"name": name, "context": {"cluster": name, "user": f"{name}-admin"}}],
         "current-context": name,

@@ -15,8 +15,10 @@ from typing import Any
 
 import orjson
 import uvicorn
+from starlette.applications import Starlette
 
 from devkube.embedded import resources as r
+from devkube.embedded.certificate import ensure
 from devkube.embedded.controllers.bookkeeping import BudgetController, ClaimController, QuotaController
 from devkube.embedded.controllers.deployment import DeploymentController
 from devkube.embedded.controllers.events import Recorder
@@ -41,11 +43,13 @@ LOG = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How a cluster is started; `port` 0 means any free one."""
+    """How a cluster is started; port 0 means any free one; the same API answers over TLS at
+    `tls_port`, because kubectl gives its token to nothing else."""
 
     folder: Path
     token: str
     port: int = 0
+    tls_port: int = 0
     name: str = "embedded"
     ready_file: Path | None = None
     history: int = HISTORY
@@ -99,31 +103,42 @@ async def serve(settings: Settings) -> None:
     _bootstrap(registry)
     context = Context(registry, Owned(store), Recorder(registry), settings.timing)
     tasks = [asyncio.create_task(each) for each in workers(context, settings)]
-    listener = _bind(settings.port)
-    port = listener.getsockname()[1]
+    listeners = [_bind(settings.port), _bind(settings.tls_port)]
     app = build(Api(registry, settings.token, settings.bookmark_seconds))
+    certificate, key = ensure(settings.folder)
+    servers = [_server(app), _server(app, ssl_certfile=certificate, ssl_keyfile=key)]
+    loop = asyncio.get_running_loop()
+    for each in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(each, _stop, servers)
+    ports = [listener.getsockname()[1] for listener in listeners]
+    tasks.append(asyncio.create_task(_announce(servers, settings, ports, certificate)))
+    gc.freeze()
+    try:
+        pairs = zip(servers, listeners, strict=True)
+        await asyncio.gather(*(server.serve(sockets=[listener]) for server, listener in pairs))
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        store.close()
+
+
+def _server(app: Starlette, **tls: Path) -> _Server:
     config = uvicorn.Config(
         app,
         log_level="warning",
         access_log=False,
         lifespan="off",
         timeout_graceful_shutdown=1,
-        h11_max_incomplete_event_size=64 * 1024,
         ws="websockets-sansio",
+        **tls,  # type: ignore[arg-type] # paths of the certificate and its key
     )
-    server = _Server(config)
-    loop = asyncio.get_running_loop()
-    for each in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(each, lambda: setattr(server, "should_exit", True))
-    announced = asyncio.create_task(_announce(server, settings, port))
-    gc.freeze()
-    try:
-        await server.serve(sockets=[listener])
-    finally:
-        for task in (*tasks, announced):
-            task.cancel()
-        await asyncio.gather(*tasks, announced, return_exceptions=True)
-        store.close()
+    return _Server(config)
+
+
+def _stop(servers: list[_Server]) -> None:
+    for server in servers:
+        server.should_exit = True
 
 
 def _bind(port: int) -> socket.socket:
@@ -136,13 +151,13 @@ def _bind(port: int) -> socket.socket:
     return listener
 
 
-async def _announce(server: uvicorn.Server, settings: Settings, port: int) -> None:
-    while not server.started:  # noqa: ASYNC110 # uvicorn sets a flag, not an event
+async def _announce(servers: list[_Server], settings: Settings, ports: list[int], certificate: Path) -> None:
+    while not all(server.started for server in servers):  # noqa: ASYNC110 # uvicorn sets a flag, not an event
         await asyncio.sleep(0.01)
-    url = f"http://127.0.0.1:{port}"
-    write_kubeconfig(settings.folder / "kubeconfig", settings.name, url, settings.token)
+    url, tls_url = f"http://127.0.0.1:{ports[0]}", f"https://127.0.0.1:{ports[1]}"
+    write_kubeconfig(settings.folder / "kubeconfig", settings.name, tls_url, settings.token, certificate)
     if settings.ready_file:
-        facts = {"name": settings.name, "url": url, "pid": os.getpid()}
+        facts = {"name": settings.name, "url": url, "tls_url": tls_url, "pid": os.getpid()}
         temporary = settings.ready_file.with_suffix(".part")
         temporary.write_bytes(orjson.dumps(facts))
         temporary.replace(settings.ready_file)

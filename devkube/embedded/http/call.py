@@ -1,6 +1,5 @@
 """One request, read: what it names and how it wants it."""
 
-import base64
 import secrets
 from dataclasses import dataclass, field
 
@@ -31,18 +30,10 @@ class Api:
     snapshots: Snapshots = field(default_factory=Snapshots)
 
     def knows(self, header: str) -> bool:
-        """Say whether an Authorization header carries our token, as a bearer's or as a password."""
+        """Say whether an Authorization header carries our token."""
         scheme, _, token = header.partition(" ")
         given = token.strip().encode("utf-8", "surrogateescape")
-        if scheme.lower() == "basic":
-            # kubectl sends a bearer token over TLS only; over plain HTTP it takes the password in the server's URL.
-            try:
-                given = base64.b64decode(given, validate=True).partition(b":")[2]
-            except ValueError:
-                return False
-        elif scheme.lower() != "bearer":
-            return False
-        return secrets.compare_digest(given, self.token.encode())
+        return scheme.lower() == "bearer" and secrets.compare_digest(given, self.token.encode())
 
 
 @dataclass(slots=True)

@@ -34,7 +34,12 @@ async def enter(api: Api, socket: WebSocket) -> None:
         return
     try:
         upstream = await ws.connect(
-            url, subprotocols=[Subprotocol(each) for each in offered], proxy=None, max_size=LARGEST, compression=None
+            url,
+            subprotocols=[Subprotocol(each) for each in offered],
+            additional_headers={"Authorization": f"Bearer {api.token}"},  # the node answers to nobody else
+            proxy=None,
+            max_size=LARGEST,
+            compression=None,
         )
     except (OSError, InvalidHandshake, TimeoutError) as failed:
         why = ApiError(500, "InternalError", f"Internal error occurred: error dialing backend: {failed}")
