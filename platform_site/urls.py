@@ -15,11 +15,9 @@ urlpatterns = [
     path("accounts/", include("allauth.account.urls")),
     path("i18n/", include("django.conf.urls.i18n")),
     path("tasks/", include("apps.tasks.web.urls")),
-    path("tasks/", include("apps.logs.web.urls")),
     path("scheduling/", include("apps.scheduling.web.urls")),
     path("projects/", include("apps.organisations.web.urls")),
     path("quotas/", include("apps.quotas.web.urls")),
-    path("", include("apps.clusters.web.urls")),
     path("api/v1/", include("platform_site.api_urls")),
     path("ingest/vector", ingest_vector, name="ingest-vector"),
     # One sign-in for the whole site: the panel's own form knows no lock-out page and no second factor.

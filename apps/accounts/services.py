@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import secrets
+import zoneinfo
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
+from django.conf import settings
 from django.db import transaction
 
 from apps.accounts.domain import tokens
-from apps.accounts.models import ApiToken, User
+from apps.accounts.models import ApiToken, Theme, User
 from apps.audit import services as audit
 from apps.kernel.errors import Refused
 
@@ -64,3 +66,13 @@ def note_use(token: ApiToken, *, now: datetime) -> None:
     if tokens.use_is_worth_noting(token.last_used_at, now):
         seen = token.last_used_at
         ApiToken.objects.filter(pk=token.pk, last_used_at=seen).update(last_used_at=now)
+
+
+def set_preferences(user: User, *, language: str, theme: str, time_zone: str) -> None:
+    """How the person wants pages to look; a word that is no language, theme or zone means the default."""
+    languages = {code for code, _name in settings.LANGUAGES}
+    User.objects.filter(pk=user.pk).update(
+        language=language if language in languages else "",
+        theme=theme if theme in Theme.values else Theme.AUTO,
+        time_zone=time_zone if time_zone in zoneinfo.available_timezones() else "",
+    )

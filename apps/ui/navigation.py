@@ -26,10 +26,10 @@ class Entry:
 PAGES = (
     Entry("dashboard:overview", "layout-dashboard", _("Overview")),
     Entry("tasks:task-list", "list-details", _("Tasks")),
-    Entry("clusters:resources", "cpu", _("Resources")),
+    Entry("dashboard:resources", "cpu", _("Resources")),
     Entry("organisations:project-list", "folder", _("Projects")),
     Entry("quotas:quota-list", "gauge", _("Quotas")),
-    Entry("clusters:cluster-list", "server-2", _("Clusters")),
+    Entry("dashboard:cluster-list", "server-2", _("Clusters")),
 )
 ADMINISTRATION = (Entry("admin:index", "shield-lock", _("Administration")),)
 

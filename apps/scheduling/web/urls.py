@@ -1,6 +1,8 @@
 from __future__ import annotations
 
-from django.urls import URLPattern
+from django.urls import path
+
+from apps.scheduling.web import views
 
 app_name = "scheduling"
-urlpatterns: list[URLPattern] = []
+urlpatterns = [path("preview/", views.preview, name="preview")]
