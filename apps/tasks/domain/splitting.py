@@ -147,6 +147,15 @@ def per_node(spec: TaskSpec, mark: MarkFacts | None) -> Bundle:
     )
 
 
+def placed_amounts(spec: TaskSpec, mark: MarkFacts | None) -> dict[str, int]:
+    """What the task's place in a pool books: the bound cores and memory beside the cards (§4), unlike a quota."""
+    whole = per_node(spec, mark) * spec.resources.nodes
+    amounts: dict[str, int] = {"cpu": whole.cpu, "memory": whole.memory}
+    if spec.resources.mark is not None:
+        amounts[f"cards:{spec.resources.mark}"] = whole.cards
+    return {resource: amount for resource, amount in amounts.items() if amount > 0}
+
+
 def booked(spec: TaskSpec, mark: MarkFacts | None) -> dict[str, int]:
     """Quota amounts of the whole task: ``cards:<mark>`` alone for cards and devices, else cpu and memory (§6)."""
     nodes, one = spec.resources.nodes, per_node(spec, mark)

@@ -20,7 +20,7 @@ from apps.tasks import nudges, selectors
 from apps.tasks.domain import spec as specs
 from apps.tasks.domain.immutability import changed_fields, forbidden_changes
 from apps.tasks.domain.spec import KindName, TaskSpec
-from apps.tasks.domain.splitting import booked
+from apps.tasks.domain.splitting import booked, placed_amounts
 from apps.tasks.domain.states import Intent, State, Verb
 from apps.tasks.domain.wire import merge_patch
 from apps.tasks.kinds.registry import KINDS
@@ -197,6 +197,7 @@ def _rebook(task: Task, wanted: TaskSpec, *, now: datetime) -> None:
         task_id=task.pk,
         attempt=task.attempt,
         now=now,
+        pool_amounts=placed_amounts(wanted, mark),
     )
     if refusal is not None:
         raise Refused(refusal)

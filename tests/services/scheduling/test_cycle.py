@@ -44,7 +44,9 @@ def cards(count: int, nodes: int = 1) -> ResourceRequest:
 
 
 def submit(world: World, name: str = "train-a", **changes: Any) -> Task:
-    return submit_task(a_spec(name, **changes), by=world.alice, now=world.now)
+    """Each a second after the one before: equal moments are told apart by identity alone."""
+    moment = world.now + timedelta(seconds=Task.objects.count())
+    return submit_task(a_spec(name, **changes), by=world.alice, now=moment)
 
 
 def state(task: Task) -> tuple[str, str, dict[str, Any]]:
@@ -226,6 +228,8 @@ def test_only_one_cycle_is_at_work(now: datetime) -> None:
         with other.cursor() as cursor:
             cursor.execute("SELECT pg_advisory_lock(%s)", [CYCLE_LOCK])
         assert cycle(now) is None
+        with other.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_unlock(%s)", [CYCLE_LOCK])
     finally:
         other.close()
     assert (cycle(now), connection.in_atomic_block) == (0, False)
