@@ -18,5 +18,6 @@ app.conf.beat_schedule = {
     "reconcile": {"task": "tasks.reconcile_due", "schedule": settings.RECONCILE_SECONDS, "options": {"expires": 30}},
     "pending-timeouts": {"task": "tasks.end_overdue", "schedule": 15, "options": {"expires": 30}},
     "cluster-checks": {"task": "clusters.check_all", "schedule": 30, "options": {"expires": 60}},
+    "book-checks": {"task": "scheduling.check_books", "schedule": 300, "options": {"expires": 300}},
     "log-partitions": {"task": "logs.keep_partitions", "schedule": 3600, "options": {"expires": 600}},
 }

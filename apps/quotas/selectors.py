@@ -132,8 +132,3 @@ def ledger_drift() -> tuple[Drift, ...]:
     sums = open_reservations().filter(quota__isnull=False).values_list("quota_id").annotate(Sum("amount"))
     ledger: Mapping[int, int] = {quota: amount for quota, amount in sums if quota is not None}
     return drift(held, ledger)
-
-
-def holding_tasks() -> set[UUID]:
-    """Every task that the ledger says holds something; the comparison with live tasks stands above (scheduling)."""
-    return set(open_reservations().values_list("task_id", flat=True).distinct())

@@ -14,6 +14,8 @@ from apps.clusters.domain.marks import MarkFacts
 from apps.clusters.domain.pools import PoolFacts
 from apps.clusters.models import Cluster, Node, Pool
 from apps.kernel.resources import Bundle, Cards, MiB, Millicores
+from apps.quotas import selectors as quotas
+from apps.quotas.domain.ledger import Drift
 from apps.scheduling.domain.needs import need_of
 from apps.scheduling.domain.occupancy import Tenant, occupy
 from apps.scheduling.domain.resources import Resources, resources_of
@@ -22,7 +24,7 @@ from apps.scheduling.domain.snapshot import ClusterView, RunningShare
 from apps.scheduling.models import Admission
 from apps.tasks import selectors as tasks
 from apps.tasks.domain import spec as specs
-from apps.tasks.domain.states import ON_CLUSTER, State
+from apps.tasks.domain.states import FINAL, ON_CLUSTER, State
 from apps.tasks.kinds.base import InstanceState
 from apps.tasks.models import Attempt, Instance, Task
 
@@ -170,6 +172,25 @@ def queued_attempts() -> list[Attempt]:
     """The present attempt of every task that waits for a place, with its task; one query."""
     waiting = Attempt.objects.filter(number=F("task__attempt"), task__state=State.QUEUED, task__deleted_at=None)
     return list(waiting.filter(task__intent="run").select_related("task").order_by("task__queued_at", "task_id"))
+
+
+@dataclass(frozen=True, slots=True)
+class Alarm:
+    """Where the books and the tasks disagree: quotas whose sum is wrong, and tasks that hold but may not."""
+
+    drift: tuple[Drift, ...] = ()
+    holding: tuple[UUID, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.drift or self.holding)
+
+
+def alarm() -> Alarm:
+    """The books compared with themselves and with live tasks: false in a healthy installation (domain.md §6)."""
+    holding = quotas.open_reservations().values("task_id")
+    idle = [State.PAUSED, *sorted(FINAL)]
+    wrong = Task.objects.filter(pk__in=holding, state__in=idle).order_by("pk").values_list("pk", flat=True)
+    return Alarm(quotas.ledger_drift(), tuple(wrong))
 
 
 def admissions(task_id: UUID) -> list[Admission]:

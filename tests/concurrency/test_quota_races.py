@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import datetime
 from functools import partial
 from uuid import UUID, uuid4
 
 import pytest
-from django.db import connection, transaction
+from django.db import transaction
 
 from apps.kernel.errors import Refusal
 from apps.quotas import selectors, services
 from apps.quotas.models import Quota, Release, Reservation
+from tests.support.racing import at_once
 from tests.support.world import World
 
 CARDS = "cards:rtx-4090"
@@ -23,28 +23,6 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture
 def racing_world(transactional_db: None, now: datetime) -> World:
     return World(now)
-
-
-def at_once(calls: Sequence[Callable[[], object]]) -> list[object]:
-    """Every call in its own thread and connection, all let go together; faults are results too."""
-    gate = threading.Barrier(len(calls))
-    results: list[object] = [None] * len(calls)
-
-    def run(place: int) -> None:
-        try:
-            gate.wait(timeout=10)
-            results[place] = calls[place]()
-        except Exception as fault:  # noqa: BLE001 - the test compares whatever came out of the thread
-            results[place] = fault
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=run, args=(place,)) for place in range(len(calls))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(timeout=30)
-    return results
 
 
 def holding(world: World, amounts: dict[str, int], task: UUID) -> Callable[[], object]:

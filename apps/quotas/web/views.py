@@ -34,4 +34,6 @@ def in_scope(row: QuotaRow, scope: str, user: User) -> bool:
 def by_scope(rows: list[QuotaRow]) -> list[tuple[str, str, list[QuotaRow]]]:
     """Projects first, then people, each with its rows."""
     ordered = sorted(rows, key=lambda row: (row.scope_kind, row.scope, row.resource))
-    return [(kind, scope, list(found)) for (kind, scope), found in groupby(ordered, lambda row: (row.scope_kind, row.scope))]
+    return [
+        (kind, scope, list(found)) for (kind, scope), found in groupby(ordered, lambda row: (row.scope_kind, row.scope))
+    ]
