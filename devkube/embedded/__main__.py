@@ -20,6 +20,7 @@ def _arguments(words: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--token", default="", help="the admin's bearer token (default: the variable DEVKUBE_TOKEN)")
     parser.add_argument("--name", default="embedded")
     parser.add_argument("--ready-file", type=Path, help="written as JSON (name, url, pid) when the API answers")
+    parser.add_argument("--with-parent", action="store_true", help="end when standard input is closed")
     parser.add_argument("--history", type=int, default=HISTORY, help="changes kept per resource for watches")
     parser.add_argument("--bookmark-seconds", type=float, default=60.0)
     parser.add_argument("--spread", action="store_true", help="prefer emptier nodes instead of fuller ones")
@@ -47,6 +48,7 @@ def main(words: list[str] | None = None) -> int:
         history=given.history,
         bookmark_seconds=given.bookmark_seconds,
         pack=not given.spread,
+        with_parent=given.with_parent,
         timing=Timing(given.job_backoff, given.node_grace, given.node_gone),
     )
     try:

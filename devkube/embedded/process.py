@@ -56,13 +56,13 @@ class EmbeddedCluster:
         ready = self.data_dir / "ready.json"
         ready.unlink(missing_ok=True)
         words = [sys.executable, "-m", "devkube.embedded", "--port", str(self.port), "--name", self.name]
-        words += ["--data-dir", str(self.data_dir), "--ready-file", str(ready), *self.extra]
+        words += ["--data-dir", str(self.data_dir), "--ready-file", str(ready), "--with-parent", *self.extra]
         root = str(Path(__file__).resolve().parents[2])
         paths = [root, *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
         variables = {**os.environ, "DEVKUBE_TOKEN": self.token, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
         with self.log_file.open("ab") as log:
             self.process = subprocess.Popen(
-                words, env=variables, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
+                words, env=variables, stdin=subprocess.PIPE, stdout=log, stderr=log, start_new_session=True
             )
         self._await_ready(ready)
         return self
@@ -84,8 +84,13 @@ class EmbeddedCluster:
         """End the process without any warning to it."""
         if self.process is not None:
             self.process.kill()
-            self.process.wait()
-            self.process = None
+            self._forget(self.process)
+
+    def _forget(self, process: subprocess.Popen[bytes]) -> None:
+        process.wait()
+        if process.stdin is not None:
+            process.stdin.close()
+        self.process = None
 
     def stop(self) -> None:
         """End the process; the data stays, unless the folder was temporary."""
@@ -95,8 +100,7 @@ class EmbeddedCluster:
                 self.process.wait(STOP_SECONDS)
             except subprocess.TimeoutExpired:
                 self.process.kill()
-                self.process.wait()
-            self.process = None
+            self._forget(self.process)
         if self._temporary is not None:
             self._temporary.cleanup()
 

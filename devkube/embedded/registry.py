@@ -6,7 +6,7 @@ Everything here is synchronous and runs in the server's one thread, so a verb is
 import secrets
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from devkube.embedded import admission, clock, errors
 from devkube.embedded import resources as r
@@ -41,7 +41,6 @@ class Registry:
     """The store with the rules in front of it; the HTTP handlers and the controllers both come through here."""
 
     store: Store
-    removed: list[Callable[[r.Resource, Obj], None]] = field(default_factory=list)
 
     def get(self, resource: r.Resource, namespace: str, name: str) -> Entry:
         """Return an object; raises ApiError 404."""

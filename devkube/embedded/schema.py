@@ -43,7 +43,6 @@ class Node:
     map_keys: tuple[str, ...] = ()
     set_list: bool = False
     atomic: bool = False
-    retain_keys: bool = False
 
 
 class _Builder:
@@ -69,10 +68,7 @@ class _Builder:
 
     def inline(self, raw: dict[str, Any], owner: str) -> Node:
         if "$ref" in raw:
-            node = self.named(raw["$ref"].rsplit("/", 1)[-1])
-            if "retainKeys" in str(raw.get("x-kubernetes-patch-strategy", "")):
-                return Node(node.form, node.go, node.fields, node.item, node.required, retain_keys=True)
-            return node
+            return self.named(raw["$ref"].rsplit("/", 1)[-1])
         kind = raw.get("type")
         kind = next((each for each in kind if each != "null"), "any") if isinstance(kind, list) else kind or "any"
         if kind == "array":

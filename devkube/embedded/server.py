@@ -55,6 +55,7 @@ class Settings:
     history: int = HISTORY
     bookmark_seconds: float = 60.0
     pack: bool = True
+    with_parent: bool = False
     timing: Timing = field(default_factory=Timing)
 
 
@@ -110,6 +111,8 @@ async def serve(settings: Settings) -> None:
     loop = asyncio.get_running_loop()
     for each in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(each, _stop, servers)
+    if settings.with_parent:
+        loop.add_reader(sys.stdin.fileno(), _read_parent, servers)
     ports = [listener.getsockname()[1] for listener in listeners]
     tasks.append(asyncio.create_task(_announce(servers, settings, ports, certificate)))
     gc.freeze()
@@ -134,6 +137,13 @@ def _server(app: Starlette, **tls: Path) -> _Server:
         **tls,  # type: ignore[arg-type] # paths of the certificate and its key
     )
     return _Server(config)
+
+
+def _read_parent(servers: list[_Server]) -> None:
+    """Stop when the other end of standard input is closed, which the death of its owner does as well."""
+    if not os.read(sys.stdin.fileno(), 4096):
+        asyncio.get_running_loop().remove_reader(sys.stdin.fileno())
+        _stop(servers)
 
 
 def _stop(servers: list[_Server]) -> None:

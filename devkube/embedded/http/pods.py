@@ -117,7 +117,7 @@ async def log(call: Call) -> Response:
     path = "/".join(quote(part, safe="") for part in (namespace_of(pod), name_of(pod), container))
     target = f"/containerLogs/{path}" + (f"?{query}" if query else "")
     try:
-        upstream = await Upstream.get(host, port, target)
+        upstream = await Upstream.get(host, port, target, call.api.token)
     except UpstreamError as failed:
         why = f'Get "http://{host}:{port}{target}": {failed}'
         raise errors.ApiError(500, "InternalError", f"Internal error occurred: {why}") from failed

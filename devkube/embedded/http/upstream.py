@@ -25,13 +25,13 @@ class Upstream:
     status: int = 0
 
     @classmethod
-    async def get(cls, host: str, port: int, target: str) -> Self:
-        """Ask; returns when the head of the answer is there. Raises UpstreamError."""
+    async def get(cls, host: str, port: int, target: str, token: str) -> Self:
+        """Ask with our token, which the node knows; returns when the answer's head is there. Raises UpstreamError."""
         try:
             async with asyncio.timeout(CONNECT_SECONDS):
                 reader, writer = await asyncio.open_connection(host, port)
                 made = cls(reader, writer, h11.Connection(h11.CLIENT))
-                headers = [("Host", f"{host}:{port}"), ("Connection", "close")]
+                headers = [("Host", f"{host}:{port}"), ("Connection", "close"), ("Authorization", f"Bearer {token}")]
                 ask = h11.Request(method="GET", target=target, headers=headers)
                 for event in (ask, h11.EndOfMessage()):
                     writer.write(made.machine.send(event) or b"")

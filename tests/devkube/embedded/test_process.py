@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -107,3 +109,20 @@ def test_a_lease_keeps_a_node_alive() -> None:
 
 def _conditions(kube: Kube, name: str) -> list[dict[str, str]]:
     return list(kube.http.get(f"/api/v1/nodes/{name}").json()["status"].get("conditions", []))
+
+
+def test_ends_with_its_owner(tmp_path: Path) -> None:
+    """A cluster whose owner was killed does not live on."""
+    words = (
+        "import os\n"
+        "from devkube.embedded.process import EmbeddedCluster\n"
+        f"cluster = EmbeddedCluster('orphan', {str(tmp_path)!r}).start()\n"
+        "print(cluster.process.pid, flush=True)\n"
+        "os.kill(os.getpid(), 9)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", words], capture_output=True, text=True, check=False)
+    until(lambda: not Path(f"/proc/{int(done.stdout)}").exists() or _zombie(int(done.stdout)))
+
+
+def _zombie(pid: int) -> bool:
+    return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "Z"
