@@ -26,9 +26,9 @@ def main(  # noqa: PLR0913, PLR0917 - typer reads the options of the command lin
     token: Annotated[str, typer.Option(envvar="DEVKUBE_TOKEN", help="Bearer token for the API server.")],
     ca: Annotated[Path | None, typer.Option(help="Certificate to trust for https.")] = None,
     port: Annotated[int, typer.Option(help="Loopback port of the node's endpoints; 0 takes a free one.")] = 0,
-    endpoint_token: Annotated[
-        str, typer.Option(envvar="DEVKUBE_ENDPOINT_TOKEN", help="When given, logs and exec answer only to it.")
-    ] = "",
+    open_endpoints: Annotated[
+        bool, typer.Option(help="Let every local process ask for logs and exec, not only the holder of the token.")
+    ] = False,
     backoff: Annotated[float, typer.Option(help="First back-off after a crash, in seconds.")] = 10.0,
     heartbeat: Annotated[float, typer.Option(help="Seconds between two renewals of a node's lease.")] = 10.0,
     keep_logs: Annotated[float, typer.Option(help="Seconds for which the logs of a deleted pod are kept.")] = 3600.0,
@@ -52,7 +52,7 @@ def main(  # noqa: PLR0913, PLR0917 - typer reads the options of the command lin
             stop.set()
         api = Api(server, token, ca)
         kubelet = Kubelet(api, plans, data, port=bound, backoff=backoff, heartbeat=heartbeat, keep_logs=keep_logs)
-        http = server_of(Endpoints(kubelet, port=bound, token=endpoint_token))
+        http = server_of(Endpoints(kubelet, port=bound, token="" if open_endpoints else token))
         serving = asyncio.create_task(http.serve(sockets=[wire]))
         await kubelet.run(stop)
         http.should_exit = True

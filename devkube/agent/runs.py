@@ -61,6 +61,12 @@ class Run:
         return float(found["started"]) if found else None
 
     @property
+    def begun(self) -> bool:
+        """False for a folder that an agent made just before it was killed: nothing ever ran there."""
+        files = (self.folder / "exit.json", self.folder / "pid.json")
+        return any(file.exists() for file in files) or self.alive()
+
+    @property
     def interrupted(self) -> bool:
         """True when the agent stopped it because the agent itself stopped."""
         return (self.folder / "interrupted").exists()
@@ -117,8 +123,8 @@ class Runs:
         base = self.root / uid / container
         if not base.is_dir():
             return []
-        numbers = sorted(int(folder.name) for folder in base.iterdir() if (folder / "spec.json").exists())
-        return [self._run(uid, container, number) for number in numbers]
+        runs = [self._run(uid, container, number) for number in sorted(int(folder.name) for folder in base.iterdir())]
+        return [run for run in runs if run.begun]
 
     def latest(self, uid: str, container: str) -> Run | None:
         """The newest run of a container."""

@@ -1,7 +1,8 @@
 """The node's own endpoints, which the API server calls: logs, exec, health.
 
-They listen on loopback without TLS. With a token they answer only to it; without one they answer to every process of
-this machine, but never to a web page: a request that carries an Origin or another Host is refused.
+They listen on loopback without TLS and answer only to the agent's own API token, which the embedded API server sends.
+Without a token (`--open-endpoints`, for an API server that sends none) they answer to every process of this machine,
+but never to a web page: a request that carries an Origin or another Host is refused.
 """
 
 from __future__ import annotations

@@ -251,8 +251,11 @@ class Worker:
                 self._recorder.say(self.pod, "Killing", f"Stopping container {name}", container=name)
         await stop_all(self._runs, running, lambda: began + self._grace())
         if not self._gone:
-            await self._tell(self._final())
-            await self._delete()
+            if self._written_verdict() is None:
+                await self._tell(self._final())
+            # With a grace of 0 the pod only waits for somebody's finalizer.
+            if self.pod["metadata"].get("deletionGracePeriodSeconds") != 0:
+                await self._delete()
         self._runs.clear(self.uid)
         return -1.0
 

@@ -15,6 +15,7 @@ from devkube.agent.clock import monotonic
 from devkube.agent.launch import Launch
 from devkube.agent.runs import Ended, Run, Runs
 from devkube.agent.stopping import stop_all
+from devkube.children import alive
 
 
 @pytest.fixture
@@ -114,4 +115,7 @@ async def test_a_shim_that_was_killed_takes_its_process_along_and_is_told_as_los
     runs._shims[run.folder].wait()
     ended = await runs.wait(run)
     assert outcome(ended) == (137, "ContainerStatusUnknown")
-    assert not Path(f"/proc/{child}/fd/0").exists()
+    for _ in range(200):
+        if alive(int(child)):
+            await asyncio.sleep(0.02)
+    assert not alive(int(child))
