@@ -132,7 +132,7 @@ function mergeRows(body, html) {
   if (!held || here.size === 0) {
     body.heldRows = null;
     if (button) button.hidden = true;
-    Idiomorph.morph(body, fresh, { morphStyle: "innerHTML" });
+    Idiomorph.morph(body, fresh.childNodes, { morphStyle: "innerHTML" });
     htmx.process(body);
     return true;
   }

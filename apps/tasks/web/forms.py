@@ -15,6 +15,7 @@ from apps.kernel.errors import Code, Refusal
 from apps.organisations.access import visible_projects
 from apps.organisations.domain.roles import ALLOWED, Action
 from apps.organisations.models import Project
+from apps.quotas import selectors as quotas
 from apps.tasks import selectors
 from apps.tasks.domain.formdata import Form, numbers_of, read_form
 from apps.tasks.domain.spec import KindName, Priority, TaskSpec
@@ -52,7 +53,11 @@ STARTS: dict[str, dict[str, str]] = {
 PRIORITIES = (
     ("high", _lazy("high"), _lazy("Only in the project's own pool; holds no quota; nobody takes its place.")),
     ("normal", _lazy("normal"), _lazy("Holds quota from now on; may take the place of low tasks in the public pool.")),
-    ("low", _lazy("low"), _lazy("Only on idle machines; holds no quota; a normal task may take its place at any time.")),
+    (
+        "low",
+        _lazy("low"),
+        _lazy("Only on idle machines; holds no quota; a normal task may take its place at any time."),
+    ),
 )
 NOT_OF_THE_SPEC = frozenset({"csrfmiddlewaretoken", "version", "submission", "do", "yaml"})
 LONGEST_VALUE = 100_000
@@ -128,7 +133,10 @@ def form_context(form: FieldForm, user: User) -> dict[str, Any]:
         "labels": [f"labels-{number}" for number in numbers_of(values, "labels")],
         "projects": [("", _("in my own name"))] + [(row.slug, row.name) for row in may_submit_in(user)],
         "marks": [("", _("no card: CPU only"))]
-        + [(mark, _mark_label(facts.label or mark, facts.cpu_per_card, facts.memory_per_card)) for mark, facts in marks.items()],
+        + [
+            (mark, _mark_label(facts.label or mark, facts.cpu_per_card, facts.memory_per_card))
+            for mark, facts in marks.items()
+        ],
         "kinds": list(KindName),
         "priorities": PRIORITIES,
     }
@@ -157,3 +165,13 @@ def may_submit_in(user: User) -> list[Project]:
         return list(projects[:500])
     acting = [role.value for role, actions in ALLOWED.items() if Action.ACT_ON_TASKS in actions]
     return list(projects.filter(memberships__user=user, memberships__role__in=acting).distinct()[:500])
+
+
+def beginning_scope_and_mark(user: User, chosen: str) -> tuple[str, str]:
+    """What a new form begins with: the scope switch's scope, else the first project; a kind of card it has quota of."""
+    projects = {project.slug: project for project in may_submit_in(user)}
+    scope = chosen if chosen == ME or chosen in projects else next(iter(projects), ME)
+    standings = quotas.standings(projects.get(scope), user)
+    marks = sorted(selectors.mark_facts())
+    room = [mark for mark in marks if (found := standings.get(f"cards:{mark}")) and found.limit > found.used]
+    return scope, max(room, key=lambda mark: standings[f"cards:{mark}"].limit, default=next(iter(marks), ""))

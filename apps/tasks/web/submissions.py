@@ -16,7 +16,7 @@ def remember(user_pk: int, submission: str, task: UUID) -> None:
     if submission:
         try:
             cache.set(_key(user_pk, submission), str(task), KEPT_SECONDS)
-        except Exception:  # noqa: BLE001 - the task is stored; a cache that is away must not turn that into an error
+        except Exception:
             log.warning("submission_not_remembered", exc_info=True)
 
 

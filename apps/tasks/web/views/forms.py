@@ -16,7 +16,7 @@ from apps.kernel import ids
 from apps.kernel.clock import now
 from apps.kernel.errors import Code, Refused
 from apps.organisations.domain.roles import Action
-from apps.tasks import access, selectors
+from apps.tasks import access
 from apps.tasks.domain import spec as specs
 from apps.tasks.domain.formdata import read_form, write_form
 from apps.tasks.domain.immutability import changed_fields, diff
@@ -71,8 +71,8 @@ def _beginning(request: HttpRequest) -> FieldForm:
     if origin:
         task = access.task_for(cast(User, request.user), _uuid(origin))
         return FieldForm(write_form(to_wire(changes.clone_spec(task, {}))))
-    mark = next(iter(selectors.mark_facts()), "")
-    return FieldForm(start_values(request.GET.get("start", ""), scope=chosen_scope(request), mark=mark))
+    scope, mark = beginning_scope_and_mark(cast(User, request.user), chosen_scope(request))
+    return FieldForm(start_values(request.GET.get("start", ""), scope=scope, mark=mark))
 
 
 def _uuid(text: str) -> UUID:
