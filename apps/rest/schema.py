@@ -41,7 +41,7 @@ class Problem(serializers.Serializer[Any]):
     status = serializers.IntegerField()
     detail = serializers.CharField(allow_blank=True)
     code = serializers.CharField()
-    fields = serializers.DictField(child=serializers.ListField(child=serializers.CharField()))  # type: ignore[assignment]  # rest.md's name; DRF's property of that name is not used for a shape that only documents
+    fields = serializers.DictField(child=serializers.ListField(child=serializers.CharField()))  # type: ignore[assignment]  # the name is rest.md's; DRF's property of that name is not used for a shape that only documents
 
 
 def text_parameter(name: str, description: str, *, many: bool = False, of: Any = str) -> OpenApiParameter:

@@ -6,6 +6,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from apps.accounts.models import User
 from apps.organisations.domain.roles import Role
 from apps.organisations.models import Membership, Project
 
@@ -68,3 +69,14 @@ class MeAnswer(serializers.Serializer[Any]):
     scopes = serializers.ListField(child=serializers.CharField())
     token = TokenShape(allow_null=True)
     projects = ProjectAnswer(many=True)
+
+    def to_representation(self, person: User) -> dict[str, Any]:
+        return {
+            "user": person.username,
+            "name": person.get_full_name(),
+            "is_admin": person.is_superuser,
+            "is_auditor": person.is_auditor,
+            "scopes": self.context["scopes"],
+            "token": self.context["token"],
+            "projects": ProjectAnswer(self.context["projects"], many=True, context=self.context).data,
+        }

@@ -12,6 +12,7 @@ from apps.accounts.authentication import caller, scopes_of, source_of, token_of
 from apps.accounts.domain.tokens import Scope
 from apps.kernel import clock
 from apps.organisations import access, selectors, services
+from apps.organisations.api import reading
 from apps.organisations.api.serializers import (
     ROLES,
     MeAnswer,
@@ -45,21 +46,9 @@ class Projects(APIView):
     @documented("create_project", ProjectAnswer, status=201, request=NewProjectShape)
     def post(self, request: Request) -> Response:
         """A new project with its first owner; for administrators."""
-        person, body = caller(request), Body(request.data)
+        person, now = caller(request), clock.now()
         access.check_may_create(person)
-        slug, name = body.text("slug", longest=40), body.text("name", longest=80)
-        department = body.text("department", longest=40)
-        owner = body.text("owner", longest=150)
-        body.done()
-        project = services.create_project(
-            slug,
-            name=name,
-            department=selectors.department_named(department),
-            owner=selectors.person_named(owner, field="owner"),
-            by=person,
-            now=clock.now(),
-            source=source_of(request),
-        )
+        project = services.create_project(**reading.new_project(request), by=person, now=now, source=source_of(request))
         return Response(ProjectAnswer(project, context={"roles": access.roles_of(person)}).data, status=201)
 
 
@@ -121,16 +110,6 @@ class Me(APIView):
     def get(self, request: Request) -> Response:
         """Who the token is, its scopes, its projects and roles."""
         person = caller(request)
-        own = {"roles": access.roles_of(person)}
-        projects = ProjectAnswer(selectors.projects_of(person), many=True, context=own).data
-        return Response(
-            {
-                "user": person.username,
-                "name": person.get_full_name(),
-                "is_admin": person.is_superuser,
-                "is_auditor": person.is_auditor,
-                "scopes": scopes_of(request),
-                "token": token_of(request),
-                "projects": projects,
-            }
-        )
+        context = {"roles": access.roles_of(person), "scopes": scopes_of(request), "token": token_of(request)}
+        projects = selectors.projects_of(person)
+        return Response(MeAnswer(person, context={**context, "projects": projects}).data)

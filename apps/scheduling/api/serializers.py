@@ -86,7 +86,7 @@ class ClusterCardsShape(serializers.Serializer[Any]):
 
 class MarkShape(serializers.Serializer[Any]):
     mark = serializers.CharField()
-    label = serializers.CharField()  # type: ignore[assignment]  # rest.md's name; no field option here
+    label = serializers.CharField()  # type: ignore[assignment]  # the name is rest.md's; no field option here
     resource = serializers.CharField()
     is_device = serializers.BooleanField()
     cards_per_node = serializers.IntegerField()

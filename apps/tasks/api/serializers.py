@@ -50,7 +50,7 @@ class ResourcesShape(serializers.Serializer[Any]):
 class DatasetShape(serializers.Serializer[Any]):
     claim = serializers.CharField()
     mount_path = serializers.CharField()
-    read_only = serializers.BooleanField(required=False)  # type: ignore[assignment]  # rest.md's name; no field option here
+    read_only = serializers.BooleanField(required=False)  # type: ignore[assignment]  # the name is rest.md's; no field option here
 
 
 class TaskSpecShape(serializers.Serializer[Any]):
@@ -223,7 +223,7 @@ class EventAnswer(serializers.Serializer[Any]):
 
     at = serializers.DateTimeField()
     attempt = serializers.IntegerField()
-    source = serializers.CharField()  # type: ignore[assignment]  # rest.md's name; no field option here
+    source = serializers.CharField()  # type: ignore[assignment]  # the name is rest.md's; no field option here
     token = serializers.CharField()
     text = serializers.CharField(allow_blank=True)
     numbers = serializers.DictField()
