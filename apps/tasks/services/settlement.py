@@ -112,14 +112,9 @@ def end(
         finished_at=now, outcome=state.value, next_try_at=due, tries=0, lock_token=None, lock_expires_at=None
     )
     quotas.release(task.pk, why=state.value, now=now)
-    moves.note(
-        task,
-        state.value.capitalize(),
-        now=now,
-        numbers={"reason": reason, **numbers} if reason else numbers,
-        text=text[:2000],
-        warning=state is State.FAILED,
-    )
+    told = {"reason": reason, **numbers} if reason else numbers
+    failed = state is State.FAILED
+    moves.note(task, state.value.capitalize(), now=now, numbers=told, text=text[:2000], warning=failed)
     nudges.admit_soon()
     if state is State.STOPPED:
         nudges.reconcile_soon(attempt.pk)
