@@ -45,11 +45,7 @@ def main(  # noqa: PLR0913, PLR0917 - typer reads the options of the command lin
     bound = int(wire.getsockname()[1])
 
     async def work() -> None:
-        stop = asyncio.Event()
-        for number in (signal.SIGTERM, signal.SIGINT):
-            asyncio.get_running_loop().add_signal_handler(number, stop.set)
-        if early.asked:
-            stop.set()
+        stop = asked_to_stop()
         api = Api(server, token, ca)
         kubelet = Kubelet(api, plans, data, port=bound, backoff=backoff, heartbeat=heartbeat, keep_logs=keep_logs)
         http = server_of(Endpoints(kubelet, port=bound, token="" if open_endpoints else token))
@@ -60,6 +56,16 @@ def main(  # noqa: PLR0913, PLR0917 - typer reads the options of the command lin
         await api.aclose()
 
     asyncio.run(work())
+
+
+def asked_to_stop() -> asyncio.Event:
+    """An event that SIGTERM and SIGINT set; it is set already when one of them came while the agent was loading."""
+    stop = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    if early.asked:
+        stop.set()
+    return stop
 
 
 def run() -> None:

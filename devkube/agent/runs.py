@@ -165,7 +165,7 @@ class Runs:
         self._spawn(folder)
         run = self._run(uid, container, number)
         give_up = monotonic() + START_SECONDS
-        while run.started is None and run.ended() is None and monotonic() < give_up:  # noqa: ASYNC110 - see below
+        while run.started is None and run.ended() is None and monotonic() < give_up:  # noqa: ASYNC110 - no event to wait for
             await asyncio.sleep(0.01)  # another process writes the file: there is no event to wait for
         for old in self.of(uid, container)[:-2]:
             shutil.rmtree(old.folder, ignore_errors=True)

@@ -15,7 +15,7 @@ from devkube.shipper.merging import LONGEST_MERGED, Merger, Message
 from devkube.shipper.shaping import Source, Surroundings, event, vector_time
 from devkube.shipper.tailing import Tail
 
-UID = "ea76ae56-a82c-48f2-a856-1472df7f12d9"
+RECORDED = json.loads((Path(__file__).parents[2] / "recorded/vector/job-two-containers.json").read_text())
 
 
 def joined(lines: list[bytes]) -> list[Message]:
@@ -79,45 +79,37 @@ def test_times_have_three_six_or_nine_digits(text: str, expected: str) -> None:
     assert vector_time(text) == expected
 
 
-def pod() -> dict[str, Any]:
-    owner = {"kind": "Job", "name": "vec"}
-    status = {"name": "main", "containerID": "containerd://4987", "imageID": "sha256:88992"}
+def pod_behind(facts: dict[str, Any]) -> dict[str, Any]:
+    """The pod that a recorded event tells of, as the API server has it."""
+    kind, name = facts["pod_owner"].split("/")
+    status = {"name": facts["container_name"], "containerID": facts["container_id"]}
+    status["imageID"] = facts["container_image_id"]
+    owners = [{"kind": kind, "name": name}]
+    container = {"name": facts["container_name"], "image": facts["container_image"]}
     return {
-        "metadata": {"labels": {"platform/task-id": "3f2b"}, "annotations": {"note": "x"}, "ownerReferences": [owner]},
-        "spec": {"nodeName": "real-1", "containers": [{"name": "main", "image": "busybox:local"}]},
-        "status": {"podIP": "10.88.0.5", "podIPs": [{"ip": "10.88.0.5"}], "containerStatuses": [status]},
-    }
-
-
-def test_an_event_has_exactly_the_fields_that_vector_sends() -> None:
-    source = Source.of(Path(f"/data/pods/default_vec-4zpvr_{UID}/main/0.log.20261130-234948-1"))
-    assert source
-    around = Surroundings(pod(), {"kubernetes.io/metadata.name": "default"}, {"kubernetes.io/os": "linux"})
-    message = Message("2026-11-30T23:49:48.898924694Z", "stdout", b"out \xff1", 1)
-    assert json.loads(json.dumps(event(message, source, around))) == {
-        "file": f"/var/log/pods/default_vec-4zpvr_{UID}/main/0.log",
-        "message": "out \ufffd1",
-        "source_type": "kubernetes_logs",
-        "stream": "stdout",
-        "timestamp": "2026-11-30T23:49:48.898924694Z",
-        "kubernetes": {
-            "container_id": "containerd://4987",
-            "container_image": "busybox:local",
-            "container_image_id": "sha256:88992",
-            "container_name": "main",
-            "namespace_labels": {"kubernetes.io/metadata.name": "default"},
-            "node_labels": {"kubernetes.io/os": "linux"},
-            "pod_annotations": {"note": "x"},
-            "pod_ip": "10.88.0.5",
-            "pod_ips": ["10.88.0.5"],
-            "pod_labels": {"platform/task-id": "3f2b"},
-            "pod_name": "vec-4zpvr",
-            "pod_namespace": "default",
-            "pod_node_name": "real-1",
-            "pod_owner": "Job/vec",
-            "pod_uid": UID,
+        "metadata": {
+            "labels": facts["pod_labels"],
+            "annotations": facts["pod_annotations"],
+            "ownerReferences": owners,
+        },
+        "spec": {"nodeName": facts["pod_node_name"], "containers": [container]},
+        "status": {
+            "podIP": facts["pod_ip"],
+            "podIPs": [{"ip": ip} for ip in facts["pod_ips"]],
+            "containerStatuses": [status],
         },
     }
+
+
+@pytest.mark.parametrize("recorded", RECORDED, ids=lambda event: str(event["message"])[:20])
+def test_an_event_is_the_one_that_vector_sent(recorded: dict[str, Any]) -> None:
+    facts = recorded["kubernetes"]
+    source = Source.of(Path(recorded["file"] + ".20261130-234948-1"))
+    assert source
+    around = Surroundings(pod_behind(facts), facts["namespace_labels"], facts["node_labels"])
+    text = recorded["message"].encode()
+    message = Message(recorded["timestamp"], recorded["stream"], text, 1, joined="_partial" in recorded)
+    assert event(message, source, around) == recorded
 
 
 def test_without_its_pod_an_event_has_no_kubernetes_object() -> None:
