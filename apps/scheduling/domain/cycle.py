@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from apps.scheduling.domain.fit import Plan, occupied
+from apps.scheduling.domain.fit import Plan
+from apps.scheduling.domain.ground import Ground
 from apps.scheduling.domain.ordering import Shares, in_turn
 from apps.scheduling.domain.placement import NotPlaced, Placed, ScoreCard, place
 from apps.scheduling.domain.reasons import why_waiting
-from apps.scheduling.domain.snapshot import ClusterView, NodeView, QueuedTask, Snapshot
+from apps.scheduling.domain.snapshot import ClusterView, QueuedTask, Snapshot
 from apps.tasks.domain.states import Reason
 
 
@@ -48,7 +49,7 @@ class Decisions:
 
 def decide(snapshot: Snapshot, now: datetime) -> Decisions:
     """Every queued task is admitted or told why not; one that is blocked does not block those behind it."""
-    ground = _by_place(snapshot.nodes)
+    ground = Ground(snapshot.nodes)
     clusters = {cluster.id: cluster for cluster in snapshot.clusters}
     shares = Shares(snapshot.nodes, snapshot.pools, snapshot.running)
     admissions: list[Admit] = []
@@ -58,22 +59,13 @@ def decide(snapshot: Snapshot, now: datetime) -> Decisions:
         outcome = place(task, ground, snapshot.pools, tuple(clusters.values()))
         if isinstance(outcome, Placed):
             admissions.append(_admit(task, outcome, now))
-            spot = (outcome.cluster.id, outcome.pool.id)
-            ground[spot] = occupied(ground[spot], outcome.plan, task.need.per_node)
+            ground.occupy((outcome.cluster.id, outcome.pool.id), outcome.plan, task.need.per_node)
             clusters[outcome.cluster.id] = _one_more(outcome.cluster)
             shares.add(task.scope, outcome.pool.id, task.need.mark, task.need.per_node * task.need.nodes)
         else:
             positions[task.need.mark] = positions.get(task.need.mark, 0) + 1
             waiting.append(_wait(task, outcome, snapshot, ground, positions[task.need.mark]))
     return Decisions(tuple(admissions), tuple(waiting))
-
-
-def _by_place(nodes: tuple[NodeView, ...]) -> dict[tuple[int, int], tuple[NodeView, ...]]:
-    places: dict[tuple[int, int], list[NodeView]] = {}
-    for node in nodes:
-        if node.pool_id is not None:
-            places.setdefault((node.cluster_id, node.pool_id), []).append(node)
-    return {spot: tuple(found) for spot, found in places.items()}
 
 
 def _one_more(cluster: ClusterView) -> ClusterView:
@@ -92,12 +84,6 @@ def _admit(task: QueuedTask, placed: Placed, now: datetime) -> Admit:
     )
 
 
-def _wait(
-    task: QueuedTask,
-    outcome: NotPlaced,
-    snapshot: Snapshot,
-    ground: Mapping[tuple[int, int], tuple[NodeView, ...]],
-    position: int,
-) -> Wait:
+def _wait(task: QueuedTask, outcome: NotPlaced, snapshot: Snapshot, ground: Ground, position: int) -> Wait:
     why = why_waiting(task, outcome, snapshot, ground)
     return Wait(task, why.reason, {**why.numbers, "position": position}, outcome.cards)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 
 from apps.kernel.resources import NOTHING, Bundle, Cards, MiB, Millicores
 from apps.scheduling.domain.snapshot import Need, NodeView
@@ -40,19 +41,21 @@ def suitable(need: Need, nodes: Iterable[NodeView]) -> tuple[NodeView, ...]:
     )
 
 
-def tightness(node: NodeView) -> tuple[int, int, int, str]:
+def _tightness(free: Bundle, name: str) -> tuple[int, int, int, str]:
     """Cards first: a full node with idle cores still refuses every task with cards."""
-    return node.free.cards, node.free.cpu, node.free.memory, node.name
+    return free.cards, free.cpu, free.memory, name
 
 
 def fill(nodes: Iterable[NodeView], per_node: Bundle, count: int) -> dict[str, int]:
     """As many of ``count`` pods as fit, the tightest node first; nodes that are cordoned or not ready have no room."""
+    rooms = ((node.free, node.name) for node in nodes)
+    roomy = sorted(((_tightness(free, name), free) for free, name in rooms if free.covers(per_node)), key=itemgetter(0))
     left, plan = count, dict[str, int]()
-    for node in sorted(nodes, key=tightness):
-        taken = min(left, node.free.times_covering(per_node))
-        if taken:
-            plan[node.name] = taken
-            left -= taken
+    for (*_room, name), free in roomy:
+        if not left:
+            break
+        plan[name] = min(left, free.times_covering(per_node))
+        left -= plan[name]
     return plan
 
 

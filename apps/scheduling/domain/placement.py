@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from apps.scheduling.domain.fit import Fit, NoFit, Plan, fit, free_of, suitable
-from apps.scheduling.domain.snapshot import ClusterView, NodeView, PoolView, QueuedTask
+from apps.scheduling.domain.fit import Fit, NoFit, Plan
+from apps.scheduling.domain.ground import Ground
+from apps.scheduling.domain.snapshot import ClusterView, PoolView, QueuedTask
 from apps.tasks.domain.spec import Priority
-
-Ground = Mapping[tuple[int, int], tuple[NodeView, ...]]
-"""All nodes by cluster and pool, as they stand after what was admitted before."""
 
 # Every Kubernetes serves these, so a cluster that has not told its capabilities yet takes them too.
 EVERYWHERE = frozenset({"v1", "apps/v1", "batch/v1"})
@@ -26,7 +24,7 @@ def tiers(task: QueuedTask, pools: Sequence[PoolView]) -> tuple[tuple[PoolView, 
             chosen = (own,)
         case Priority.NORMAL:
             chosen = (own, public if task.holds_quota else ())
-        case Priority.LOW:
+        case _:
             # Lent places of others come last: there the owner's tasks may want them back at any time.
             lent = tuple(pool for pool in pools if task.project_id is not None and pool.lend_idle and pool not in own)
             chosen = (tuple(pool for pool in own if pool.lend_idle), public, lent)
@@ -111,11 +109,10 @@ def _tried(
             for pool in tier:
                 if not capable(task, cluster) or task.pinned not in (None, (cluster.id, pool.id)):
                     continue
-                nodes = suitable(task.need, ground.get((cluster.id, pool.id), ()))
-                if nodes:
-                    free = free_of(nodes)
-                    size = free.cpu if task.need.mark is None else free.cards
-                    yield Tried(cluster, pool, rank, fit(task.need, nodes), size)
+                found = ground.assess(task.need, (cluster.id, pool.id))
+                if found is not None:
+                    size = found.free.cpu if task.need.mark is None else found.free.cards
+                    yield Tried(cluster, pool, rank, found.outcome, size)
 
 
 def _card(task: QueuedTask, cluster: ClusterView, tried: Sequence[Tried], best: Tried | None) -> ScoreCard:

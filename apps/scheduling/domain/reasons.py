@@ -8,9 +8,10 @@ from typing import Any
 
 from apps.kernel.resources import Bundle
 from apps.quotas.domain.ledger import Standing, shortage
-from apps.scheduling.domain.fit import Fit, NoFit
+from apps.scheduling.domain.fit import NoFit
+from apps.scheduling.domain.ground import Ground
 from apps.scheduling.domain.ordering import amounts
-from apps.scheduling.domain.placement import Ground, NotPlaced, Placed, Tried, place
+from apps.scheduling.domain.placement import NotPlaced, Placed, Tried, place
 from apps.scheduling.domain.snapshot import QueuedTask, Snapshot
 from apps.tasks.domain.spec import Priority
 from apps.tasks.domain.states import Reason
@@ -37,7 +38,8 @@ def why_waiting(task: QueuedTask, outcome: NotPlaced, snapshot: Snapshot, ground
     if not reachable:
         names = sorted({each.cluster.name for each in outcome.tried})
         return Why(Reason.CLUSTER_UNREACHABLE, {"clusters": names})
-    return _capacity(task, max(reachable, key=_nearness))
+    lacks = [(each, each.outcome) for each in reachable if isinstance(each.outcome, NoFit)]
+    return _capacity(task, *max(lacks, key=_nearness))
 
 
 def _only_quota_lacks(task: QueuedTask, outcome: NotPlaced, snapshot: Snapshot, ground: Ground) -> bool:
@@ -62,16 +64,13 @@ def _quota(task: QueuedTask, quotas: Mapping[tuple[str, str], Standing]) -> Why:
     return Why(Reason.USER_QUOTA if task.project_id is None else Reason.PROJECT_QUOTA, numbers)
 
 
-def _nearness(tried: Tried) -> tuple[int, int, int]:
-    fits = tried.outcome.fits if isinstance(tried.outcome, NoFit) else 0
-    return fits, tried.free, -tried.tier
+def _nearness(lack: tuple[Tried, NoFit]) -> tuple[int, int, int]:
+    return lack[1].fits, lack[0].free, -lack[0].tier
 
 
-def _capacity(task: QueuedTask, nearest: Tried) -> Why:
+def _capacity(task: QueuedTask, nearest: Tried, lack: NoFit) -> Why:
     """Too little in all, too little together on one node, or room for some of the gang only."""
-    need, lack = task.need, nearest.outcome
-    if isinstance(lack, Fit):
-        raise ValueError("a place that fits is no reason to wait")
+    need = task.need
     place_names = {"pool": nearest.pool.name, "cluster": nearest.cluster.name}
     whole, free = amounts(need.per_node * need.least, need.mark), amounts(lack.free, need.mark)
     short = _first_short(whole, free, need.mark)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from apps.clusters.domain.inventory import Taint
@@ -61,13 +61,13 @@ class Requirement:
 class Selection:
     """Labels that must be there, alternatives of rules of which one must hold whole, and what is tolerated."""
 
-    labels: Mapping[str, str] = field(default_factory=dict)
+    labels: tuple[tuple[str, str], ...] = ()
     terms: tuple[tuple[Requirement, ...], ...] = ()
     tolerations: tuple[Toleration, ...] = ()
 
     def accepts(self, labels: Mapping[str, str]) -> bool:
         """Whether a node with these labels is one the task may run on."""
-        if any(labels.get(key) != value for key, value in self.labels.items()):
+        if any(labels.get(key) != value for key, value in self.labels):
             return False
         return not self.terms or any(all(rule.met_by(labels) for rule in term) for term in self.terms)
 
@@ -85,7 +85,7 @@ def read_selection(advanced: Mapping[str, Any], *, resource_name: str | None) ->
     affinity = advanced.get("affinity", {}).get("nodeAffinity", {})
     required = affinity.get("requiredDuringSchedulingIgnoredDuringExecution", {}).get("nodeSelectorTerms", ())
     terms = tuple(tuple(_requirement(rule) for rule in term.get("matchExpressions", ())) for term in required)
-    return Selection(dict(advanced.get("node_selector", {})), terms, tuple(own))
+    return Selection(tuple(sorted(advanced.get("node_selector", {}).items())), terms, tuple(own))
 
 
 def _toleration(given: Mapping[str, Any]) -> Toleration:

@@ -105,7 +105,7 @@ def test_of_alternative_terms_one_must_hold_whole() -> None:
 
 
 def test_chosen_labels_must_be_there() -> None:
-    assert not Selection({"zone": "a"}).accepts({"zone": "b"})
+    assert not Selection((("zone", "a"),)).accepts({"zone": "b"})
 
 
 def test_the_advanced_part_of_a_spec_is_read_as_rules() -> None:
@@ -117,7 +117,7 @@ def test_the_advanced_part_of_a_spec_is_read_as_rules() -> None:
         "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}},
     }
     assert read_selection(advanced, resource_name="nvidia.com/gpu") == Selection(
-        {"disk": "ssd"},
+        (("disk", "ssd"),),
         ((Requirement("zone", "In", ("a",)),),),
         (Toleration("team", "Equal", "map", "NoSchedule"), Toleration("nvidia.com/gpu", "Exists", "", "NoSchedule")),
     )

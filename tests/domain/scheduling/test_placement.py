@@ -8,6 +8,7 @@ import pytest
 
 from apps.clusters.domain.inventory import NodeFacts
 from apps.clusters.domain.pools import PoolFacts
+from apps.scheduling.domain.ground import Ground
 from apps.scheduling.domain.placement import NotPlaced, Placed, ScoreCard, place, tiers
 from apps.scheduling.domain.snapshot import ClusterView, QueuedTask
 from apps.tasks.domain.spec import Priority
@@ -51,16 +52,8 @@ def test_a_personal_task_never_enters_a_project_pool(
     assert tiers(task, (PUBLIC, OWN_LENT, LENT)) == expected
 
 
-def ground(*nodes: NodeFacts) -> dict[tuple[int, int], tuple[NodeFacts, ...]]:
-    places: dict[tuple[int, int], tuple[NodeFacts, ...]] = {}
-    for node in nodes:
-        spot = (node.cluster_id, node.pool_id or 0)
-        places[spot] = (*places.get(spot, ()), node)
-    return places
-
-
 def placed(task: QueuedTask, nodes: tuple[NodeFacts, ...], *clusters: ClusterView) -> tuple[str, str] | None:
-    outcome = place(task, ground(*nodes), POOLS, clusters or (HOME,))
+    outcome = place(task, Ground(nodes), POOLS, clusters or (HOME,))
     return (outcome.cluster.name, outcome.pool.name) if isinstance(outcome, Placed) else None
 
 
@@ -113,7 +106,7 @@ def test_a_pinned_task_goes_nowhere_else() -> None:
 
 def test_every_cluster_gets_a_score_card() -> None:
     nodes = (a_node("a", used=6), a_node("b", used=8, cluster_id=2))
-    outcome = place(a_task(), ground(*nodes), POOLS, (A, B, ClusterView(3, "empty", reachable=False)))
+    outcome = place(a_task(), Ground(nodes), POOLS, (A, B, ClusterView(3, "empty", reachable=False)))
     assert outcome.cards == (
         ScoreCard(1, "alpha", True, True, present=True, fits=True, pool="public", free=2, chosen=True),
         ScoreCard(2, "beta", True, True, present=True, fits=False, pool="public", free=0),
@@ -122,6 +115,6 @@ def test_every_cluster_gets_a_score_card() -> None:
 
 
 def test_an_unreachable_cluster_that_would_fit_is_not_chosen() -> None:
-    outcome = place(a_task(), ground(a_node("a")), POOLS, (replace(A, reachable=False),))
+    outcome = place(a_task(), Ground((a_node("a"),)), POOLS, (replace(A, reachable=False),))
     assert isinstance(outcome, NotPlaced)
     assert [(card.fits, card.reachable, card.chosen) for card in outcome.cards] == [(True, False, False)]
