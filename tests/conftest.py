@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import pytest
@@ -29,14 +28,13 @@ def now() -> datetime:
 
 @pytest.fixture
 def world(db: None, now: datetime) -> World:
-    """Alice (member), Olga (owner), Victor (viewer), Charlie (stranger), Ada (admin), Otto (auditor) and their project."""
+    """Alice (member), Olga (owner), Victor (viewer), Charlie (stranger), Ada (admin), Otto (auditor), a project."""
     return World(now)
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _own_valkey_database() -> Iterator[None]:
+def _own_valkey_names() -> None:
     """Each parallel worker has its own channel prefix and broker queue, so workers never hear of each other's tasks."""
     worker = os.environ.get("PYTEST_XDIST_WORKER", "main")
     settings.CHANNEL_LAYERS["default"]["CONFIG"]["prefix"] = f"test-{worker}"
     settings.CACHES["default"]["KEY_PREFIX"] = f"test-{worker}"
-    yield

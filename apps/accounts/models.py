@@ -16,7 +16,7 @@ class Theme(models.TextChoices):
 
 
 class User(AbstractUser):
-    """A person. ``is_superuser`` is the platform administrator; an auditor reads everything but secrets (domain.md §13)."""
+    """A person. ``is_superuser`` is the administrator; an auditor reads everything but secrets (domain.md §13)."""
 
     is_auditor = models.BooleanField(_("auditor"), default=False, help_text=_("reads everything, changes nothing"))
     language = models.CharField(_("language"), max_length=10, blank=True)

@@ -7,7 +7,9 @@ from datetime import datetime
 from django.db.models import QuerySet
 
 from apps.accounts.domain import tokens
-from apps.accounts.models import ApiToken, User
+from apps.accounts.models import ApiToken, Theme, User
+
+THEMES = Theme.choices
 
 
 def tokens_of(user: User) -> QuerySet[ApiToken]:
@@ -23,3 +25,8 @@ def usable_token(text: str, *, now: datetime) -> ApiToken | None:
     if found is None or not found.owner.is_active:
         return None
     return found if tokens.usable(expires_at=found.expires_at, revoked_at=found.revoked_at, now=now) else None
+
+
+def person_named(name: str) -> User | None:
+    """The person of that user name who may sign in."""
+    return User.objects.filter(username=name, is_active=True).first()

@@ -41,7 +41,7 @@ class AcceleratorType(models.Model):
 
 
 class Cluster(models.Model):
-    """One Kubernetes cluster. ``credentials`` is sealed (clusters.sealing); ``ingest_digest`` is its log shipper's token."""
+    """One Kubernetes cluster. ``credentials`` is sealed (clusters.sealing); ``ingest_digest`` is of its log token."""
 
     name = models.CharField(_("name"), max_length=40, unique=True)
     server = models.CharField(_("API address"), max_length=300)
@@ -99,7 +99,9 @@ class Pool(models.Model):
         verbose_name_plural = _("pools")
         ordering = ("name",)
         constraints = (
-            models.CheckConstraint(condition=Q(name__regex=r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"), name="pool_name_is_label"),
+            models.CheckConstraint(
+                condition=Q(name__regex=r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"), name="pool_name_is_label"
+            ),
             models.CheckConstraint(
                 condition=Q(kind=PoolKind.PUBLIC, project=None, lend_idle=False)
                 | Q(kind=PoolKind.PROJECT, project__isnull=False),

@@ -79,7 +79,7 @@ class Login:
 
 @transaction.atomic
 def seed(plant: Sequence[Mapping[str, str]], known: Sequence[Login], *, now: datetime) -> list[Login]:
-    """Make what is missing and return the logins; ``plant`` has name, server, token and ingest_token of each cluster."""
+    """Make what is missing and return the logins; ``plant`` has each cluster's name, server and tokens."""
     projects = _organisation(now)
     logins = [_person(role, known, now=now) for role in ROLES]
     admin, engineer, viewer = (User.objects.get(username=login.name) for login in logins)

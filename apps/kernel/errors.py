@@ -41,7 +41,7 @@ class Refusal:
     numbers: Mapping[str, object] = field(default_factory=dict)
 
 
-class Refused(Exception):  # noqa: N818 -- says what happened; every service raises it
+class Refused(Exception):
     """Carries a Refusal from a service to delivery."""
 
     def __init__(self, refusal: Refusal) -> None:

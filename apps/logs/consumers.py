@@ -44,11 +44,9 @@ class TaskConsumer(LiveConsumer):
         return True
 
     async def leave(self) -> None:
-        if hasattr(self, "group"):
-            await self.channel_layer.group_discard(self.group, self.channel_name)
-        joined: feed.TaskFeed | None = getattr(self, "feed", None)
-        if joined is not None:
-            feed.leave(joined)
+        await self.channel_layer.group_discard(self.group, self.channel_name)
+        if self.feed is not None:
+            feed.leave(self.feed)
             self.feed = None
 
     async def task_nudge(self, nudge: TaskNudge) -> None:

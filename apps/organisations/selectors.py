@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from django.db.models import Count, QuerySet
+from django.http import Http404
 from django.utils.translation import gettext as _
 
 from apps.accounts.models import User
@@ -42,3 +43,11 @@ def department_named(slug: str) -> Department:
         message = _("there is no such department")
         raise refuse(Code.INVALID, _("There is no such department."), fields={"department": [message]})
     return found
+
+
+def member(project: Project, pk: int) -> User:
+    """A person who is in the Project; raises Http404 for anybody else."""
+    found = project.memberships.select_related("user").filter(user=pk).first()
+    if found is None:
+        raise Http404
+    return found.user

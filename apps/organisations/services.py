@@ -37,7 +37,7 @@ def create_project(
 
 @transaction.atomic
 def set_member(project: Project, user: User, role: Role, *, by: User, now: datetime, source: str = "") -> Membership:
-    """Give a person a role in the Project, new or instead of the old one; raises Refused when no owner would be left."""
+    """Give a person a role in the Project, instead of any old one; raises Refused when no owner would be left."""
     members = {row.user_id: row for row in project.memberships.select_for_update().order_by("pk")}
     present = members.get(user.pk)
     if present is not None and present.role == Role.OWNER and role is not Role.OWNER:

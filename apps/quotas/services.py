@@ -19,6 +19,7 @@ from apps.audit import services as audit
 from apps.clusters.models import Pool
 from apps.kernel.errors import Code, Refusal, Refused, refuse
 from apps.kernel.quantities import format_cpu, format_memory
+from apps.kernel.text import translated
 from apps.organisations.models import Project
 from apps.quotas import selectors
 from apps.quotas.domain.ledger import Shortage, Standing, limit_fault, resource_fault, shortage
@@ -105,7 +106,7 @@ def set_limit(quota: Quota, limit: int, *, by: User, now: datetime, source: str 
     """Change a limit; below what is in use stops nobody (overhang). Raises Refused for what is no limit."""
     fault = limit_fault(limit)
     if fault is not None:
-        raise refuse(Code.INVALID, _("This limit cannot be set."), fields={"limit": [_(fault)]})
+        raise refuse(Code.INVALID, _("This limit cannot be set."), fields={"limit": [translated(fault, _)]})
     before = Quota.objects.select_for_update().get(pk=quota.pk).limit
     if before != limit:
         Quota.objects.filter(pk=quota.pk).update(limit=limit)
@@ -129,7 +130,7 @@ def add_quota(
 ) -> Quota:
     """Give a scope a limit for a resource it has none of; raises Refused (invalid, duplicate_name)."""
     faults = {"resource": resource_fault(resource), "limit": limit_fault(limit)}
-    fields = {path: [_(fault)] for path, fault in faults.items() if fault is not None}
+    fields = {path: [translated(fault, _)] for path, fault in faults.items() if fault is not None}
     if (project is None) == (user is None):
         fields["project"] = [_("either a project or a person")]
     if fields:

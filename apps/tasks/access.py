@@ -24,7 +24,7 @@ def visible_tasks(user: User) -> QuerySet[Task]:
 
 
 def task_for(user: User, pk: UUID, *, to: Action = Action.READ) -> Task:
-    """The Task, if the person may do ``to``; raises Http404 to strangers and for deleted ones, PermissionDenied to readers."""
+    """The Task, if the person may do ``to``; Http404 to strangers and for deleted ones, PermissionDenied to readers."""
     task = Task.objects.select_related("project", "owner").filter(pk=pk, deleted_at=None).first()
     if task is None:
         raise Http404

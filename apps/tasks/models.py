@@ -81,9 +81,7 @@ class Task(models.Model):
             ),
             models.UniqueConstraint(
                 fields=["project", "display_name"],
-                condition=Q(deleted_at=None)
-                & ~Q(state__in=_FINAL)
-                & Q(project__isnull=False),
+                condition=Q(deleted_at=None) & ~Q(state__in=_FINAL) & Q(project__isnull=False),
                 name="one_live_task_per_project_and_name",
             ),
             models.UniqueConstraint(

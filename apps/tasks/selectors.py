@@ -141,7 +141,7 @@ def largest_nodes() -> LargestNodes:
     by_mark: dict[str, list[Bundle]] = {}
     for mark, cpu, memory, cards in rows:
         room = Bundle(Millicores(cpu), MiB(memory), Cards(cards))
-        (cpu_nodes if mark is None else by_mark.setdefault(mark, [])).append(room)
+        (by_mark.setdefault(mark, []) if mark else cpu_nodes).append(room)
     return LargestNodes(
         cpu_nodes=undominated(tuple(cpu_nodes)),
         cards={mark: max(room.cards for room in rooms) for mark, rooms in by_mark.items()},

@@ -46,7 +46,7 @@ def render_page(
     parts: Collection[str] | Mapping[str, str] = (),
     status: int = 200,
 ) -> HttpResponse:
-    """The page, or only the part of it that HTMX will swap: a partial of the page, or the template that a mapping names."""
+    """The page, or only the part of it that HTMX will swap: its partial, or the template that a mapping names."""
     part = wanted_part(request, parts)
     own = parts.get(part or "", "") if isinstance(parts, Mapping) else ""
     name = own or (f"{template}#{part}" if part else template)

@@ -1,4 +1,4 @@
-"""The scope switch: in whose name the reader looks. It stands in the URL (``?scope=``) and is remembered in the session."""
+"""The scope switch: in whose name the reader looks. It stands in the URL (``?scope=``); the session remembers it."""
 
 from __future__ import annotations
 

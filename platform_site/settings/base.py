@@ -41,7 +41,9 @@ def from_environment(values: dict[str, str]) -> dict[str, Any]:
         "SECRET_KEY": values["PLATFORM_SECRET_KEY"],
         "SEALING_KEYS": _words(values["PLATFORM_SEALING_KEYS"]),
         "DATABASES": {"default": database},
-        "CACHES": {"default": {"BACKEND": "django_redis.cache.RedisCache", "LOCATION": redis, "KEY_PREFIX": "platform"}},
+        "CACHES": {
+            "default": {"BACKEND": "django_redis.cache.RedisCache", "LOCATION": redis, "KEY_PREFIX": "platform"}
+        },
         "CHANNEL_LAYERS": {
             "default": {
                 "BACKEND": "channels_redis.core.RedisChannelLayer",

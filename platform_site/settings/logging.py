@@ -9,7 +9,7 @@ import structlog
 
 def configure(level: str, *, readable: bool) -> dict[str, Any]:
     """Set structlog up and return Django's LOGGING; ``readable`` prints for a person instead of JSON."""
-    shared = [
+    shared: list[structlog.typing.Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso"),

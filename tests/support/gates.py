@@ -14,7 +14,7 @@ PRODUCTION = {
     "PLATFORM_REDIS_URL": "redis://valkey.invalid:6379/0",
     "PLATFORM_ALLOWED_HOSTS": "platform.invalid",
 }
-GATES = (
+GATES: tuple[tuple[str, dict[str, str], list[str]], ...] = (
     ("every model change has its migration", {}, ["makemigrations", "--check", "--dry-run"]),
     ("production settings pass the deployment check", PRODUCTION, ["check", "--deploy", "--fail-level", "WARNING"]),
     ("the OpenAPI document is built without a warning", {}, ["spectacular", "--fail-on-warn", "--file", os.devnull]),

@@ -1,4 +1,4 @@
-"""Settings of the test command: starts a real PostgreSQL and Valkey from their wheels unless the environment names some.
+"""Settings of the test command: starts a real PostgreSQL and Valkey unless the environment names some.
 
 Done here because Django reads its settings before any fixture runs; parallel workers inherit the addresses.
 """

@@ -78,7 +78,7 @@ class World:
         return Quota.objects.create(project=project, user=user, resource=resource, limit=limit)
 
     def a_plant(self, *, cards_of: int = 2, quota: int = 16) -> Cluster:
-        """One cluster ``beijing`` with ``cards_of`` 4090 nodes and one CPU node in the public pool, and quota for the project."""
+        """One cluster ``beijing``: ``cards_of`` 4090 nodes and a CPU node, all public, and quota for the project."""
         self.mark, self.pool, self.cluster = mark, pool, cluster = self.a_mark(), self.a_pool(), self.a_cluster()
         for number in range(cards_of):
             self.a_node(cluster, f"gpu-{number}", pool=pool, mark=mark)

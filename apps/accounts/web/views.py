@@ -39,11 +39,12 @@ def create_token(request: HttpRequest) -> HttpResponse:
     """The new token's text is in this answer and nowhere else, so there is no redirect to lose it in."""
     user, given = cast("User", request.user), request.POST
     life = timedelta(days=int(given["days"]) if given.get("days", "").isdecimal() and len(given["days"]) < 5 else 0)
-    wanted = {"name": given.get("name", "").strip(), "scopes": given.getlist("scopes"), "life": life}
+    name, scopes = given.get("name", "").strip(), given.getlist("scopes")
     try:
-        _token, text = services.issue_token(user, **wanted, by=user, now=now(), source="web")
+        _token, text = services.issue_token(user, name=name, scopes=scopes, life=life, by=user, now=now(), source="web")
     except Refused as refused:
-        context = _tokens_context(user) | {"notice": refusal_notice(refused.refusal), "given": wanted}
+        sent = {"name": name, "scopes": scopes}
+        context = _tokens_context(user) | {"notice": refusal_notice(refused.refusal), "given": sent}
         return render(request, "accounts/tokens.html", context, status=422)
     return render(request, "accounts/tokens.html", _tokens_context(user) | {"fresh": text})
 
@@ -67,7 +68,7 @@ def preferences(request: HttpRequest) -> HttpResponse:
         messages.success(request, _("Saved."))
         return _remembered(HttpResponseRedirect(reverse("accounts:preferences")), user)
     zones = sorted(zoneinfo.available_timezones())
-    context = {"languages": settings.LANGUAGES, "zones": zones, "themes": user._meta.get_field("theme").choices}
+    context = {"languages": settings.LANGUAGES, "zones": zones, "themes": selectors.THEMES}
     return render(request, "accounts/preferences.html", context)
 
 

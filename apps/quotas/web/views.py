@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from itertools import groupby
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
-from apps.accounts.models import User
 from apps.quotas import access, selectors
 from apps.quotas.selectors import QuotaRow
 from apps.ui.htmx import render_page
 from apps.ui.scope import ME, chosen_scope
 
+if TYPE_CHECKING:
+    from apps.accounts.models import User
+
 
 @require_safe
 @login_required
 def quota_list(request: HttpRequest) -> HttpResponse:
-    user, scope = cast(User, request.user), chosen_scope(request)
+    user, scope = cast("User", request.user), chosen_scope(request)
     rows = [row for row in selectors.rows(access.visible_quotas(user)) if in_scope(row, scope, user)]
     return render_page(request, "quotas/quota_list.html", {"scopes": by_scope(rows)}, parts=("scopes",))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
 from django.db import transaction
 from django.utils.translation import gettext as _
@@ -56,7 +57,7 @@ def resume_task(task: Task, *, by: User, now: datetime, source: str = "") -> Tas
 
 @transaction.atomic
 def restart_task(task: Task, *, by: User, now: datetime, source: str = "") -> Task:
-    """Restart: a Deployment on a cluster rolls its pods over, anything else begins its next attempt under a fresh name."""
+    """Restart: a Deployment on a cluster rolls its pods over, anything else begins its next attempt, freshly named."""
     require(Verb.RESTART, task)
     if KINDS[KindName(task.kind)].restarts_in_place and task.state in ON_CLUSTER:
         restarts = task.restart_count + 1
@@ -138,7 +139,7 @@ def _has_objects(task: Task) -> bool:
     return task.attempts.filter(number=task.attempt, admitted_at__isnull=False, removed_at=None).exists()
 
 
-def _move_or_superseded(task: Task, to: State, *, now: datetime, reason: Reason | None = None, **also: object) -> None:
+def _move_or_superseded(task: Task, to: State, *, now: datetime, reason: Reason | None = None, **also: Any) -> None:
     if not moves.move(task, expected=[State(task.state)], to=to, now=now, reason=reason, **also):
         raise superseded()
 

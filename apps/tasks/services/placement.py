@@ -27,7 +27,7 @@ def admit(
     keeps_quota_hold: bool,
     now: datetime,
 ) -> bool:
-    """Give a queued attempt its cluster and pool; False when it is no longer queued. Runs in the caller's transaction."""
+    """Give a queued attempt its cluster and pool; False when it is no longer queued. In the caller's transaction."""
     task = Task.objects.filter(pk=task_id, attempt=attempt_number, intent=Intent.RUN, deleted_at=None).first()
     if task is None:
         return False
@@ -71,6 +71,8 @@ def requeue(task: Task, *, now: datetime, reason: Reason, numbers: Mapping[str, 
     if moved:
         quotas.release(task.pk, why="requeued", now=now, attempt=task.attempt, only="pool")
         if not pinned:
-            task.attempts.filter(number=task.attempt).update(cluster=None, pool=None, admitted_at=None, planned_nodes={})
+            task.attempts.filter(number=task.attempt).update(
+                cluster=None, pool=None, admitted_at=None, planned_nodes={}
+            )
         nudges.admit_soon()
     return moved

@@ -19,7 +19,7 @@ def as_yaml(value: Mapping[str, Any]) -> str:
     """The value in block style, in the order it has."""
     yaml = YAML(typ="safe", pure=True)
     yaml.default_flow_style = False
-    yaml.sort_base_mapping_type_on_output = False
+    yaml.sort_base_mapping_type_on_output = False  # type: ignore[assignment]  # the library types its own default only
     yaml.width = 100
     yaml.allow_unicode = True
     out = StringIO()

@@ -151,7 +151,14 @@ def form_field(context: template.RequestContext, name: str, label: str, **option
     form = context["form"]
     value, locked = form.value(name), form.lock(name)
     errors = form.errors.get(name, [])
-    return {"name": name, "label": label, "value": value, "errors": errors, "locked": locked, "control": "text"} | options
+    return {
+        "name": name,
+        "label": label,
+        "value": value,
+        "errors": errors,
+        "locked": locked,
+        "control": "text",
+    } | options
 
 
 @register.filter

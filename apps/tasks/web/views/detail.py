@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
 
 from django.contrib.auth.decorators import login_required
@@ -11,13 +11,15 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
-from apps.accounts.models import User
 from apps.tasks import access, selectors
-from apps.tasks.models import Task
 from apps.tasks.web import reading
 from apps.tasks.web.actions import actions, may_act
 from apps.ui.htmx import render_page
 from apps.ui.panels import Tab
+
+if TYPE_CHECKING:
+    from apps.accounts.models import User
+    from apps.tasks.models import Task
 
 STATUS = {"status": "tasks/task_status.html"}
 TABS = (
@@ -37,7 +39,7 @@ def own_parts(*names: str) -> dict[str, str]:
 
 def head(request: HttpRequest, task: Task, tab: str) -> dict[str, Any]:
     """What stands above every tab."""
-    user = cast(User, request.user)
+    user = cast("User", request.user)
     return {
         "task": task,
         "attempt": selectors.present_attempt(task),
@@ -51,7 +53,7 @@ def head(request: HttpRequest, task: Task, tab: str) -> dict[str, Any]:
 @require_safe
 @login_required
 def overview(request: HttpRequest, pk: UUID) -> HttpResponse:
-    task = access.task_for(cast(User, request.user), pk)
+    task = access.task_for(cast("User", request.user), pk)
     context = head(request, task, "task-detail")
     context |= reading.overview(task, context["attempt"])
     return render_page(
@@ -62,7 +64,7 @@ def overview(request: HttpRequest, pk: UUID) -> HttpResponse:
 @require_safe
 @login_required
 def instances(request: HttpRequest, pk: UUID) -> HttpResponse:
-    task = access.task_for(cast(User, request.user), pk)
+    task = access.task_for(cast("User", request.user), pk)
     context = head(request, task, "task-instances")
     context |= reading.instances_tab(task, wanted=request.GET.get("attempt", ""))
     return render_page(request, "tasks/task_instances.html", context, parts=STATUS | own_parts("rows"))
@@ -71,7 +73,7 @@ def instances(request: HttpRequest, pk: UUID) -> HttpResponse:
 @require_safe
 @login_required
 def logs(request: HttpRequest, pk: UUID) -> HttpResponse:
-    task = access.task_for(cast(User, request.user), pk)
+    task = access.task_for(cast("User", request.user), pk)
     context = head(request, task, "task-logs") | reading.logs_tab(task, request.GET)
     return render_page(request, "tasks/task_logs.html", context, parts=STATUS)
 
@@ -79,7 +81,7 @@ def logs(request: HttpRequest, pk: UUID) -> HttpResponse:
 @require_safe
 @login_required
 def events(request: HttpRequest, pk: UUID) -> HttpResponse:
-    task = access.task_for(cast(User, request.user), pk)
+    task = access.task_for(cast("User", request.user), pk)
     context = head(request, task, "task-events") | reading.events_tab(task, request.GET)
     return render_page(request, "tasks/task_events.html", context, parts=STATUS | own_parts("events"))
 
@@ -87,7 +89,7 @@ def events(request: HttpRequest, pk: UUID) -> HttpResponse:
 @require_safe
 @login_required
 def revisions(request: HttpRequest, pk: UUID) -> HttpResponse:
-    task = access.task_for(cast(User, request.user), pk)
+    task = access.task_for(cast("User", request.user), pk)
     context = head(request, task, "task-revisions") | reading.revisions_tab(task, request.GET)
     return render_page(request, "tasks/task_revisions.html", context, parts=STATUS | own_parts("difference"))
 
@@ -95,6 +97,6 @@ def revisions(request: HttpRequest, pk: UUID) -> HttpResponse:
 @require_safe
 @login_required
 def yaml(request: HttpRequest, pk: UUID) -> HttpResponse:
-    task = access.task_for(cast(User, request.user), pk)
+    task = access.task_for(cast("User", request.user), pk)
     context = head(request, task, "task-yaml") | reading.yaml_tab(task, selectors.present_attempt(task))
     return render_page(request, "tasks/task_yaml.html", context, parts=STATUS)

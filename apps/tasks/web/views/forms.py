@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
 
 from django.contrib import messages
@@ -11,7 +11,6 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
-from apps.accounts.models import User
 from apps.kernel import ids
 from apps.kernel.clock import now
 from apps.kernel.errors import Code, Refused
@@ -23,15 +22,26 @@ from apps.tasks.domain.immutability import changed_fields, diff
 from apps.tasks.domain.spec import KindName, TaskSpec
 from apps.tasks.domain.wire import to_wire
 from apps.tasks.kinds.registry import KINDS
-from apps.tasks.models import Task
 from apps.tasks.services import changes, submission
 from apps.tasks.web import submissions
-from apps.tasks.web.forms import check_form, form_context, locked_by, place_refusal, posted, start_values
+from apps.tasks.web.forms import (
+    beginning_scope_and_mark,
+    check_form,
+    form_context,
+    locked_by,
+    place_refusal,
+    posted,
+    start_values,
+)
 from apps.tasks.web.questions import whole
 from apps.tasks.web.yaml_text import from_yaml
 from apps.ui.fields import FieldForm
 from apps.ui.htmx import go, render_page
 from apps.ui.scope import chosen_scope
+
+if TYPE_CHECKING:
+    from apps.accounts.models import User
+    from apps.tasks.models import Task
 
 NEW, EDIT, REVIEW = "tasks/task_new.html", "tasks/task_edit.html", "tasks/task_review.html"
 SOURCE = "web"
@@ -52,7 +62,7 @@ def new(request: HttpRequest) -> HttpResponse:
 
 def _submit(request: HttpRequest, spec: TaskSpec, form: FieldForm) -> UUID | None:
     """The new task's id, or None with the refusal put at its fields; the same form sent twice is one task."""
-    user, token = cast(User, request.user), request.POST.get("submission", "")
+    user, token = cast("User", request.user), request.POST.get("submission", "")
     try:
         task = submission.submit_task(spec, by=user, now=now(), source=SOURCE)
     except Refused as refused:
@@ -69,9 +79,9 @@ def _beginning(request: HttpRequest) -> FieldForm:
     """An empty form, a starting point, or another task's values to be changed."""
     origin = request.GET.get("clone", "")
     if origin:
-        task = access.task_for(cast(User, request.user), _uuid(origin))
+        task = access.task_for(cast("User", request.user), _uuid(origin))
         return FieldForm(write_form(to_wire(changes.clone_spec(task, {}))))
-    scope, mark = beginning_scope_and_mark(cast(User, request.user), chosen_scope(request))
+    scope, mark = beginning_scope_and_mark(cast("User", request.user), chosen_scope(request))
     return FieldForm(start_values(request.GET.get("start", ""), scope=scope, mark=mark))
 
 
@@ -98,7 +108,7 @@ def _from_yaml(request: HttpRequest) -> HttpResponse:
 
 
 def _form_page(request: HttpRequest, form: FieldForm, *, status: int = 200) -> HttpResponse:
-    context = form_context(form, cast(User, request.user))
+    context = form_context(form, cast("User", request.user))
     context |= {"submission": request.POST.get("submission") or ids.new_id().hex, "start": request.GET.get("start", "")}
     return render_page(request, NEW, context, status=status)
 
@@ -106,7 +116,7 @@ def _form_page(request: HttpRequest, form: FieldForm, *, status: int = 200) -> H
 @require_http_methods(["GET", "HEAD", "POST"])
 @login_required
 def edit(request: HttpRequest, pk: UUID) -> HttpResponse:
-    task = access.task_for(cast(User, request.user), pk, to=Action.ACT_ON_TASKS)
+    task = access.task_for(cast("User", request.user), pk, to=Action.ACT_ON_TASKS)
     form, present = locked_by(KINDS[KindName(task.kind)]), write_form(to_wire(specs.from_json(task.spec)))
     form.values = present
     if request.method != "POST":
@@ -136,7 +146,7 @@ def _review(request: HttpRequest, task: Task, form: FieldForm, wanted: TaskSpec)
 
 def _change(request: HttpRequest, task: Task, form: FieldForm, wanted: TaskSpec, seen: int) -> HttpResponse:
     try:
-        changes.edit_task(task, wanted, expected_version=seen, by=cast(User, request.user), now=now(), source=SOURCE)
+        changes.edit_task(task, wanted, expected_version=seen, by=cast("User", request.user), now=now(), source=SOURCE)
     except Refused as refused:
         if refused.refusal.code is Code.STALE_VERSION:
             rows = diff(specs.from_json(task.spec), wanted)
@@ -149,7 +159,7 @@ def _change(request: HttpRequest, task: Task, form: FieldForm, wanted: TaskSpec,
 
 
 def _edit_page(request: HttpRequest, task: Task, form: FieldForm, *, status: int = 200) -> HttpResponse:
-    context = form_context(form, cast(User, request.user)) | {"task": task}
+    context = form_context(form, cast("User", request.user)) | {"task": task}
     context["version"] = request.POST.get("version") or task.version
     context["locked"] = bool(form.lock("kind")) and bool(form.lock("containers-0-image"))
     return render_page(request, EDIT, context, status=status)

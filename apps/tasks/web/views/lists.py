@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
-from apps.accounts.models import User
 from apps.tasks import access, selectors
 from apps.tasks.domain.spec import KindName, Priority
 from apps.tasks.domain.states import State
 from apps.tasks.web.filters import ListQuery, read_query
 from apps.ui.htmx import render_page
+
+if TYPE_CHECKING:
+    from apps.accounts.models import User
 
 PER_PAGE = 25
 CHIPS = (
@@ -33,7 +35,7 @@ CHIPS = (
 @require_safe
 @login_required
 def task_list(request: HttpRequest) -> HttpResponse:
-    user, query = cast(User, request.user), read_query(request)
+    user, query = cast("User", request.user), read_query(request)
     context = list_context(user, query, page=request.GET.get("page", "1"))
     context["socket"] = f"/ws/tasks?{request.GET.urlencode()}"
     return render_page(request, "tasks/task_list.html", context, parts=("rows", "results"))

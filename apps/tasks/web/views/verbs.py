@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
 
 from django.contrib import messages
@@ -13,18 +13,20 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
-from apps.accounts.models import User
 from apps.kernel.clock import now
 from apps.kernel.errors import Refused
 from apps.organisations.domain.roles import Action
 from apps.tasks import access
 from apps.tasks.domain.states import Verb
-from apps.tasks.models import Task
 from apps.tasks.services import changes, lifecycle
 from apps.tasks.web import questions
 from apps.tasks.web.views.detail import head
 from apps.ui.htmx import go, htmx_of, problem, render_page, with_toast
 from apps.ui.panels import refusal_notice, said
+
+if TYPE_CHECKING:
+    from apps.accounts.models import User
+    from apps.tasks.models import Task
 
 SOURCE = "web"
 DIRECT: dict[Verb, Callable[..., Task]] = {Verb.PAUSE: lifecycle.pause_task, Verb.RESUME: lifecycle.resume_task}
@@ -38,7 +40,7 @@ ASKED: dict[Verb, Callable[..., Task]] = {
 @require_POST
 @login_required
 def direct(request: HttpRequest, pk: UUID, verb: Verb) -> HttpResponse:
-    user = cast(User, request.user)
+    user = cast("User", request.user)
     task = access.task_for(user, pk, to=Action.ACT_ON_TASKS)
     try:
         task = DIRECT[verb](task, by=user, now=now(), source=SOURCE)
@@ -53,7 +55,7 @@ def direct(request: HttpRequest, pk: UUID, verb: Verb) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @login_required
 def asked(request: HttpRequest, pk: UUID, verb: Verb) -> HttpResponse:
-    user = cast(User, request.user)
+    user = cast("User", request.user)
     task = access.task_for(user, pk, to=Action.ACT_ON_TASKS)
     if request.method != "POST":
         return render_page(request, "tasks/task_confirm.html", questions.question(task, verb), parts=("dialog",))
@@ -68,7 +70,7 @@ def asked(request: HttpRequest, pk: UUID, verb: Verb) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @login_required
 def scale(request: HttpRequest, pk: UUID) -> HttpResponse:
-    user = cast(User, request.user)
+    user = cast("User", request.user)
     task = access.task_for(user, pk, to=Action.ACT_ON_TASKS)
     context = questions.scale_question(task, request.POST.get("nodes"))
     if request.method != "POST":
@@ -84,13 +86,14 @@ def scale(request: HttpRequest, pk: UUID) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @login_required
 def rename(request: HttpRequest, pk: UUID) -> HttpResponse:
-    user = cast(User, request.user)
+    user = cast("User", request.user)
     task = access.task_for(user, pk, to=Action.ACT_ON_TASKS)
-    context = {"task": task, "name": request.POST.get("display_name", task.display_name)}
+    name = request.POST.get("display_name", task.display_name)
+    context = {"task": task, "name": name}
     if request.method != "POST":
         return render_page(request, "tasks/task_rename.html", context, parts=("dialog",))
     try:
-        changes.rename_task(task, context["name"], by=user, now=now(), source=SOURCE)
+        changes.rename_task(task, name, by=user, now=now(), source=SOURCE)
     except Refused as refused:
         return _again(request, "tasks/task_rename.html", context, refused)
     messages.success(request, questions.done(Verb.RENAME))
@@ -100,7 +103,7 @@ def rename(request: HttpRequest, pk: UUID) -> HttpResponse:
 @require_POST
 @login_required
 def rollback(request: HttpRequest, pk: UUID) -> HttpResponse:
-    user = cast(User, request.user)
+    user = cast("User", request.user)
     task = access.task_for(user, pk, to=Action.ACT_ON_TASKS)
     revision, version = (questions.whole(request.POST.get(name, "")) for name in ("revision", "version"))
     try:
@@ -114,7 +117,7 @@ def rollback(request: HttpRequest, pk: UUID) -> HttpResponse:
 @require_http_methods(["GET", "HEAD"])
 @login_required
 def clone(request: HttpRequest, pk: UUID) -> HttpResponse:
-    task = access.task_for(cast(User, request.user), pk)
+    task = access.task_for(cast("User", request.user), pk)
     return go(request, f"{reverse('tasks:task-new')}?clone={task.pk}")
 
 
