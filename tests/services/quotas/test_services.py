@@ -254,3 +254,19 @@ def test_reading_quotas_costs_the_same_for_few_and_many(
         hold(world, {CARDS: 1}, task=uuid4())
     with django_assert_num_queries(2):
         assert len(selectors.rows(Quota.objects.all())[0].holders) == tasks
+
+
+def test_a_new_quota_is_given_with_its_audit_row(world: World) -> None:
+    quota = services.add_quota(resource="cpu", limit=5, user=world.alice, by=world.ada, now=world.now)
+    event = AuditEvent.objects.get()
+    assert (quota.user, quota.limit, event.action, event.after) == (
+        world.alice,
+        5,
+        "quota.added",
+        {"resource": "cpu", "limit": 5},
+    )
+
+
+def test_what_a_task_holds_is_told(world: World, quota: Quota) -> None:
+    hold(world, {CARDS: 2})
+    assert [(row.quota, row.amount) for row in selectors.held_by(TASK)] == [(quota, 2)]
