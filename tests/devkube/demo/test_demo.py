@@ -73,6 +73,11 @@ class Demo:
         os.kill(before, signal.SIGKILL)
         self.until(lambda: self.pids.get(name, before) != before)
 
+    def instances(self, task: str) -> list[tuple[int, str]]:
+        """Restarts and state of each pod of a task."""
+        found = self.get(f"/tasks/{task}/instances").get("results", [])
+        return [(each["restarts"], each["state"]) for each in found]
+
     def lines(self, task: str) -> list[str]:
         found: list[str] = []
         after: str | None = None
@@ -97,18 +102,16 @@ def demo() -> Iterator[Demo]:
     rmtree(folder)
 
 
-def test_every_process_may_be_killed_while_a_job_runs(demo: Demo) -> None:
-    script = f"for i in $(seq {LINES}); do echo line $i; sleep 0.1; done"
+def job(script: str) -> dict[str, Any]:
+    """A Job on one card that runs a shell script."""
     container = {"name": "main", "image": "registry/train:1", "command": ["sh", "-c", script]}
     resources = {"mark": "rtx-4090", "cards_per_node": 1, "nodes": 1}
-    spec = {
-        "kind": "Job",
-        "display_name": "walk",
-        "project": "map-team",
-        "resources": resources,
-        "containers": [container],
-    }
-    answer = demo.http.post("/tasks", json=spec)
+    names = {"kind": "Job", "display_name": "walk", "project": "map-team"}
+    return {**names, "resources": resources, "containers": [container]}
+
+
+def test_every_process_may_be_killed_while_a_job_runs(demo: Demo) -> None:
+    answer = demo.http.post("/tasks", json=job(f"for i in $(seq {LINES}); do echo line $i; sleep 0.1; done"))
     assert answer.status_code == 201, answer.text
     task = answer.json()["id"]
     demo.until(lambda: demo.get(f"/tasks/{task}").get("state") == "running")
@@ -117,6 +120,6 @@ def test_every_process_may_be_killed_while_a_job_runs(demo: Demo) -> None:
         demo.kill(name)
     demo.until(lambda: demo.get(f"/tasks/{task}").get("state") == "succeeded", 120)
     demo.until(lambda: len(demo.lines(task)) >= LINES)
-    instances = demo.get(f"/tasks/{task}/instances")["results"]
     assert demo.lines(task) == [f"line {n}" for n in range(1, LINES + 1)]
-    assert [(each["restarts"], each["state"]) for each in instances] == [(0, "succeeded")]
+    demo.until(lambda: demo.instances(task) == [(0, "succeeded")])
+    assert demo.get(f"/tasks/{task}")["attempt"] == 1
