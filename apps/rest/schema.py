@@ -61,10 +61,15 @@ def documented(
     request: Any = None,
     parameters: Sequence[OpenApiParameter] = (),
     paged: bool = False,
+    also: Sequence[str] = (),
 ) -> Callable[[Call], Call]:
-    """Describe one call: its operation id, what it takes and answers, and that it may answer a problem."""
+    """Describe one call: its operation id, what it takes and answers, and that it may answer a problem.
+
+    ``also`` names further media types, in which the same is answered as text.
+    """
     shape = _page_of(answer) if paged and answer is not None else answer
-    responses: dict[Any, Any] = {status: shape}
+    responses: dict[Any, Any] = {(status, "application/json"): shape} if also else {status: shape}
+    responses |= {(status, media): OpenApiTypes.STR for media in also}
     responses |= {(code, MEDIA_TYPE): Problem for code in PROBLEM_STATUSES}
     more = (CURSOR, LIMIT) if paged else ()
     described: Callable[[Call], Call] = extend_schema(

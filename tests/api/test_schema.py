@@ -35,7 +35,7 @@ BOUNDED = settings(
     phases=[Phase.generate],
     suppress_health_check=list(HealthCheck),
 )
-UNFIT_FOR_WSGI = ("follow", "download")
+UNFIT_FOR_WSGI = ("follow", "download", "format")
 """What answers with an asynchronous stream has tests of its own (test_logs.py)."""
 
 
@@ -67,6 +67,11 @@ def test_every_call_is_described_with_its_name_and_its_problems() -> None:
     assert len(names) == len(set(names)) >= 30
     assert all("application/problem+json" in call["responses"]["403"]["content"] for call in described)
     assert all({"token": []} in call["security"] for call in described)
+
+
+def test_lines_are_described_in_each_form_they_are_given_in() -> None:
+    logs = next(call for _name, call in calls() if call["operationId"] == "read_logs")
+    assert set(logs["responses"]["200"]["content"]) == {"application/json", "application/x-ndjson", "text/plain"}
 
 
 @pytest.fixture

@@ -27,7 +27,7 @@ class Logs(APIView):
     scopes: ClassVar = {"GET": Scope.LOGS_READ}
     renderer_classes = (JSONRenderer, LineStream, PlainText)
 
-    @documented("read_logs", LinesAnswer, parameters=PARAMETERS)
+    @documented("read_logs", LinesAnswer, parameters=PARAMETERS, also=(LineStream.media_type, PlainText.media_type))
     def get(self, request: Request, pk: UUID) -> HttpResponseBase:
         """Lines of every instance in order; still there when the pods are gone."""
         person = caller(request)
