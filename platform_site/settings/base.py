@@ -30,17 +30,10 @@ def from_environment(values: dict[str, str]) -> dict[str, Any]:
     """The settings that depend on the installation; raises ImproperlyConfigured for a URL that cannot be read."""
     https = values["PLATFORM_HTTPS"].lower() in {"1", "true", "yes", "on"}
     redis = values["PLATFORM_REDIS_URL"]
-    database = environ.Env.db_url_config(values["PLATFORM_DATABASE_URL"])
-    database |= {"ATOMIC_REQUESTS": False}
-    database["OPTIONS"] = database.get("OPTIONS", {}) | {
-        "options": "-c lock_timeout=5s -c statement_timeout=30s",
-        # Under ASGI every request has a thread of its own: without a pool each would sign in to PostgreSQL anew.
-        "pool": {"min_size": 1, "max_size": 20, "timeout": 10},
-    }
     return {
         "SECRET_KEY": values["PLATFORM_SECRET_KEY"],
         "SEALING_KEYS": _words(values["PLATFORM_SEALING_KEYS"]),
-        "DATABASES": {"default": database},
+        "DATABASES": {"default": _database(values["PLATFORM_DATABASE_URL"])},
         "CACHES": {
             "default": {"BACKEND": "django_redis.cache.RedisCache", "LOCATION": redis, "KEY_PREFIX": "platform"}
         },
@@ -67,6 +60,16 @@ def from_environment(values: dict[str, str]) -> dict[str, Any]:
         "LOG_RETENTION_DAYS": int(values["PLATFORM_LOG_RETENTION_DAYS"]),
         "DEFAULT_QUOTA": values["PLATFORM_DEFAULT_QUOTA"],
     }
+
+
+def _database(url: str) -> dict[str, Any]:
+    database: dict[str, Any] = environ.Env.db_url_config(url) | {"ATOMIC_REQUESTS": False}
+    database["OPTIONS"] = database.get("OPTIONS", {}) | {
+        "options": "-c lock_timeout=5s -c statement_timeout=30s",
+        # Under ASGI every request has a thread of its own: without a pool each would sign in to PostgreSQL anew.
+        "pool": {"min_size": 1, "max_size": 20, "timeout": 10},
+    }
+    return database
 
 
 def _words(text: str) -> list[str]:

@@ -78,26 +78,27 @@ _labels = st.dictionaries(
 _tolerations = st.sampled_from([[], [{"operator": "Exists"}], [{"key": "team", "operator": "Equal", "value": "map"}]])
 
 
+def _container(draw: st.DrawFn, name: str, port: int, *, weighted: bool) -> ContainerSpec:
+    return ContainerSpec(
+        name=name,
+        image=draw(st.sampled_from(["a", "registry/train:1", "harbor.example.com:5000/a/b:v1.2"])),
+        command=tuple(draw(st.lists(_plain_text, max_size=3))),
+        args=tuple(draw(st.lists(_plain_text, max_size=3))),
+        env=draw(_env),
+        cpu=Millicores(draw(st.integers(1_000, 64_000))) if weighted else None,
+        memory=MiB(draw(st.integers(1_024, 1_000_000))) if weighted else None,
+        ports=(Port(port),) if draw(st.booleans()) else (),
+    )
+
+
 @st.composite
 def specs(draw: st.DrawFn) -> TaskSpec:
     """Any spec that the wire reader accepts and that can be split."""
     names = draw(st.lists(_names, min_size=1, max_size=4, unique=True))
     mark = draw(st.sampled_from([None, RTX_4090, A100, EDGE]))
     weighted = mark is None or mark.is_device or draw(st.booleans())
-    ports = iter(draw(st.lists(st.integers(1, 65_535), min_size=len(names), max_size=len(names), unique=True)))
-    containers = tuple(
-        ContainerSpec(
-            name=name,
-            image=draw(st.sampled_from(["a", "registry/train:1", "harbor.example.com:5000/a/b:v1.2"])),
-            command=tuple(draw(st.lists(_plain_text, max_size=3))),
-            args=tuple(draw(st.lists(_plain_text, max_size=3))),
-            env=draw(_env),
-            cpu=Millicores(draw(st.integers(1_000, 64_000))) if weighted else None,
-            memory=MiB(draw(st.integers(1_024, 1_000_000))) if weighted else None,
-            ports=(Port(next(ports)),) if draw(st.booleans()) else (),
-        )
-        for name in names
-    )
+    ports = draw(st.lists(st.integers(1, 65_535), min_size=len(names), max_size=len(names), unique=True))
+    containers = tuple(_container(draw, name, port, weighted=weighted) for name, port in zip(names, ports, strict=True))
     kind = draw(st.sampled_from(KindName))
     return TaskSpec(
         kind=kind,
