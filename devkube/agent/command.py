@@ -15,7 +15,7 @@ from devkube.agent import early
 from devkube.agent.api import Api
 from devkube.agent.kubelet import Kubelet
 from devkube.agent.nodes import read_nodes
-from devkube.agent.serving import Endpoints, listening, server_of
+from devkube.agent.serving import Endpoints, listening, remembered_port, server_of
 from devkube.children import make_passable
 
 
@@ -25,7 +25,9 @@ def main(  # noqa: PLR0913, PLR0917 - typer reads the options of the command lin
     data_dir: Annotated[Path, typer.Option(help="Folder for logs and running containers.")],
     token: Annotated[str, typer.Option(envvar="DEVKUBE_TOKEN", help="Bearer token for the API server.")],
     ca: Annotated[Path | None, typer.Option(help="Certificate to trust for https.")] = None,
-    port: Annotated[int, typer.Option(help="Loopback port of the node's endpoints; 0 takes a free one.")] = 0,
+    port: Annotated[
+        int, typer.Option(help="Loopback port of the node's endpoints; 0 takes that of the last start or a free one.")
+    ] = 0,
     open_endpoints: Annotated[
         bool, typer.Option(help="Let every local process ask for logs and exec, not only the holder of the token.")
     ] = False,
@@ -41,7 +43,7 @@ def main(  # noqa: PLR0913, PLR0917 - typer reads the options of the command lin
     if os.geteuid() == 0:
         make_passable(data)  # containers run as another user then
     plans = read_nodes(nodes)
-    wire = listening(port)
+    wire = listening(port or remembered_port(data / "port"))
     bound = int(wire.getsockname()[1])
 
     async def work() -> None:

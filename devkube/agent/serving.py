@@ -25,6 +25,7 @@ from devkube.agent import clock, executing
 from devkube.agent.kubelet import Kubelet
 from devkube.agent.reading import LogQuery, read
 from devkube.agent.runs import Run
+from devkube.children import free_port
 
 
 class NotHereError(LookupError):
@@ -138,8 +139,16 @@ def listening(port: int) -> socket.socket:
     wire = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     wire.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     wire.bind(("127.0.0.1", port))
-    wire.set_inheritable(False)
+    wire.listen(128)  # who asks before the server runs waits instead of being refused
     return wire
+
+
+def remembered_port(file: Path) -> int:
+    """The port of the last start when it is free, else any: the API server may still know the old one."""
+    last = int(file.read_text()) if file.exists() else None
+    port = free_port(last)
+    file.write_text(str(port))
+    return port
 
 
 def server_of(endpoints: Endpoints) -> Server:
