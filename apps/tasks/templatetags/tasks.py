@@ -25,6 +25,12 @@ def reason_sentence(task: Task) -> str:
 
 
 @register.filter
+def reason_advice(task: Task) -> str:
+    """What would help against the task's present reason, or nothing."""
+    return explanations.advice(task.reason)
+
+
+@register.filter
 def event_sentence(event: Event) -> str:
     """What happened, in one sentence; a cluster's own words stand as they came."""
     return visible(event.text or explanations.sentence(event.token, event.numbers))
