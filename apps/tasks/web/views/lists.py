@@ -47,6 +47,8 @@ def list_context(user: User, query: ListQuery, *, page: str) -> dict[str, Any]:
     counts = selectors.state_counts(selectors.filtered(visible, query.without_state()))
     tasks = selectors.with_place(selectors.filtered(visible, query.filter)).order_by(*query.ordering())
     paginator = Paginator(tasks, PER_PAGE)
+    # Counted already, state by state: the same rows are not counted a second time.
+    paginator.count = sum(counts[state] for state in {State(word) for word in query.filter.state} or set(State))
     chips = [(state, counts[state]) for state in CHIPS if counts[state] or state in query.filter.state]
     return {
         "page": paginator.get_page(page),
