@@ -35,6 +35,8 @@ gates: $(STAMPS)/test
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python -m tests.support.gates
+	. ./.ci/node.sh
+	node --test --test-reporter=dot static/js/tests/*.test.js
 
 pytest: $(STAMPS)/test
 	@$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup

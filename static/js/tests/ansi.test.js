@@ -34,7 +34,7 @@ test("nonsense colour numbers are ignored and never reach the page", () => {
   ]);
 });
 
-test("cursor movement, titles, hyperlinks and unfinished sequences are removed", () => {
+test("F20: cursor movement, titles, hyperlinks and unfinished sequences are removed", () => {
   assert.equal(texts("\x1b[2J\x1b[H\x1b]0;title\x07a\x1b]8;;javascript:alert(1)\x1b\\link\x1b]8;;\x1b\\b\x1b[?25l\x1b(Bc\x1bM"), "alinkbc");
   assert.equal(texts("kept\x1b]52;c;c2VjcmV0"), "kept");
 });
@@ -49,7 +49,7 @@ test("hidden and reordering characters are shown", () => {
   assert.equal(parseLine("a\u202eb").segments[1].odd, true);
 });
 
-test("a progress bar shows its last state", () => {
+test("F20: a progress bar shows its last state", () => {
   assert.equal(lastRewrite("10%\r50%\r100%"), "100%");
   assert.equal(lastRewrite("100%\r"), "100%");
   assert.equal(lastRewrite("\r\r"), "");
