@@ -38,8 +38,10 @@ gates: $(STAMPS)/test
 	. ./.ci/node.sh
 	node --test --test-reporter=dot static/js/tests/*.test.js
 
+# The browser's tests run by themselves: their driver keeps an event loop that asynchronous tests cannot share.
 pytest: $(STAMPS)/test
-	@$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
+	@$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup --ignore=tests/browser
+	$(BIN)/python -m pytest tests/browser
 
 assets: $(STAMPS)/assets ## bundle styles and scripts, compile the Chinese catalogue
 

@@ -27,7 +27,9 @@ htmx.defineExtension("morph", {
   handleSwap(style, target, fragment) {
     if (style !== "morph" && style !== "morph:outerHTML" && style !== "morph:innerHTML") return undefined;
     const morphStyle = style === "morph:innerHTML" ? "innerHTML" : "outerHTML";
-    return Idiomorph.morph(target, fragment.children, { morphStyle, ignoreActiveValue: true });
+    // A menu that the reader has open while the answer was on its way stays open.
+    const callbacks = { beforeAttributeUpdated: (name, node) => !(name === "open" && node.matches("details")) };
+    return Idiomorph.morph(target, fragment.children, { morphStyle, ignoreActiveValue: true, callbacks });
   },
 });
 window.htmx = htmx;
