@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.tasks.domain.formdata import read_form, write_form
+from apps.tasks.domain.formdata import numbers_of, read_form, write_form
 from apps.tasks.domain.spec import TaskSpec
 from apps.tasks.domain.wire import parse_spec, to_wire
 
@@ -86,3 +86,17 @@ def test_what_cannot_be_put_into_json_is_a_fault_of_the_form() -> None:
         "containers-0-env-1-name": "this name stands here twice",
         "advanced": "this is not JSON",
     }
+
+
+def test_a_fault_without_a_field_of_its_own_belongs_to_the_part_around_it_or_to_none() -> None:
+    form = read_form({"mark": "rtx-4090", "advanced": "{}"})
+    assert [form.field_of(path) for path in ("advanced.affinity.nodeAffinity", "colour")] == ["advanced", ""]
+
+
+def test_ports_go_through_the_form_and_a_removed_row_is_not_shown_again() -> None:
+    port = {"port": 8080, "name": "http"}
+    flat = write_form({"containers": [{"name": "main", "image": "a", "ports": [port]}]})
+    assert read_form(flat).wire["containers"][0]["ports"] == [port]
+    assert numbers_of(
+        {**flat, "containers-3-name": "x", "containers-4-name": "y", "containers-4-DELETE": "on"}, "containers"
+    ) == [0, 3]

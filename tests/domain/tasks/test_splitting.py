@@ -14,7 +14,7 @@ from apps.clusters.domain.marks import MarkFacts
 from apps.kernel.errors import Code, Refusal
 from apps.kernel.resources import Bundle, Cards, MiB, Millicores
 from apps.tasks.domain.spec import ContainerSpec, ResourceRequest
-from apps.tasks.domain.splitting import Share, apportion, booked, per_node, split
+from apps.tasks.domain.splitting import Share, apportion, booked, per_node, placed_amounts, split
 from tests.support.specs import A100, EDGE, MARKS, RTX_4090, a_container, a_cpu_container, a_gpu_spec, a_spec, specs
 
 SEED_MACHINE = MarkFacts("m", "nvidia.com/gpu", 1, Millicores(20_000), MiB(103_424))
@@ -186,3 +186,15 @@ def test_cards_alone_are_booked_or_else_cpu_and_memory(spec: Any, amounts: dict[
 
 def test_the_reservation_books_the_bound_share_and_not_the_requests() -> None:
     assert per_node(a_gpu_spec(cards=2), RTX_4090) == Bundle(Millicores(40_000), MiB(206_848), Cards(2))
+
+
+@pytest.mark.parametrize(
+    ("spec", "amounts"),
+    [
+        (a_gpu_spec(cards=2, nodes=3), {"cpu": 120_000, "memory": 620_544, "cards:rtx-4090": 6}),
+        (a_spec(resources=ResourceRequest(nodes=2)), {"cpu": 8_000, "memory": 16_384}),
+        (a_gpu_spec(nodes=0), {}),
+    ],
+)
+def test_a_place_in_a_pool_takes_cores_and_memory_beside_the_cards(spec: Any, amounts: dict[str, int]) -> None:
+    assert placed_amounts(spec, MARKS.get(spec.resources.mark or "")) == amounts
