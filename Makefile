@@ -84,7 +84,7 @@ $(STAMPS)/assets: $(STAMPS)/demo package-lock.json package.json static/build.mjs
 	. ./.ci/node.sh
 	npm ci --no-audit --no-fund --loglevel=error
 	npm run --silent build
-	if [ -d locale ]; then $(BIN)/pybabel -q compile --domain django --directory locale --use-fuzzy 2>/dev/null || $(BIN)/pybabel compile --domain django --directory locale; fi
+	$(BIN)/pybabel -q compile --domain django --directory locale
 	touch $@
 
 $(STAMPS)/browser: $(STAMPS)/test
