@@ -6,6 +6,7 @@ import os
 from datetime import UTC, datetime
 
 import pytest
+from channels.layers import channel_layers
 from django.conf import settings
 from pytest_socket import socket_allow_hosts
 
@@ -30,6 +31,12 @@ def now() -> datetime:
 def world(db: None, now: datetime) -> World:
     """Alice (member), Olga (owner), Victor (viewer), Charlie (stranger), Ada (admin), Otto (auditor), a project."""
     return World(now)
+
+
+@pytest.fixture(autouse=True)
+def _fresh_channel_layer() -> None:
+    """A layer keeps locks of the event loop that used it first, and every asynchronous test has a loop of its own."""
+    channel_layers.backends.clear()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -64,8 +64,10 @@ class Tail:
         """The complete messages of one chunk; a bucket older than `patience` seconds is given up and told."""
         try:
             with self.path.open("rb") as file:
+                # Between listing and opening a rotation may have put the next file under this name.
+                same = self.identity.endswith(f"#{_stamp(file.read(64))}")
                 file.seek(self.place)
-                data = file.read(CHUNK)
+                data = file.read(CHUNK) if same else b""
         except FileNotFoundError:
             data = b""  # rotated or removed between listing and reading
         for line in data.split(b"\n")[:-1]:
@@ -109,8 +111,11 @@ def _age(path: Path) -> tuple[str, int, int, str]:
 def _first_timestamp(path: Path) -> str:
     try:
         with path.open("rb") as file:
-            head = file.read(64)
+            return _stamp(file.read(64))
     except FileNotFoundError:
         return ""
+
+
+def _stamp(head: bytes) -> str:
     stamp, found, _ = head.partition(b" ")
     return stamp.decode(errors="replace") if found else ""

@@ -285,5 +285,10 @@ def test_the_blame_names_container_exit_code_and_restarts() -> None:
     assert blamed(read_instance(a_pod("p", "Pending", node=None))) == {"instance": "p"}
 
 
+def test_an_image_that_cannot_be_pulled_is_blamed_on_its_container() -> None:
+    pod = a_pod("p", "Pending", waits("side", "ImagePullBackOff"))
+    assert blamed(read_instance(pod)) == {"instance": "p", "container": "side", "init": False}
+
+
 def test_a_waiting_container_without_a_past_is_told_by_its_reason() -> None:
     assert told_by(ContainerStatus("main", "waiting", reason="ErrImagePull")) == "container main: ErrImagePull"

@@ -48,6 +48,7 @@ def test_a_pod_that_is_no_more_keeps_its_row_without_its_json(plant: Plant) -> N
     plant.observe()
     row = Instance.objects.get(attempt=attempt)
     assert (row.gone_at, row.observed, row.state) == (plant.now, {}, "running")
+    assert (row.shown_state, {one["state"] for one in row.shown_containers} & {"running", "waiting"}) == ("gone", set())
 
 
 def test_f16_a_final_state_is_never_left_whatever_the_watch_says_later(plant: Plant) -> None:
