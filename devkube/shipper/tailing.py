@@ -53,6 +53,7 @@ class Tail:
     source: Source
     identity: str
     place: int
+    first: str = ""
     merger: Merger = field(default_factory=Merger)
 
     @property
@@ -65,7 +66,7 @@ class Tail:
         try:
             with self.path.open("rb") as file:
                 # Between listing and opening a rotation may have put the next file under this name.
-                same = self.identity.endswith(f"#{_stamp(file.read(64))}")
+                same = self.first in ("", _stamp(file.read(64)))
                 file.seek(self.place)
                 data = file.read(CHUNK) if same else b""
         except FileNotFoundError:
@@ -96,7 +97,7 @@ class Tails:
             identity = f"{source.uid}/{source.container}/{source.number}#{first}"
             tail = self._tails.get(identity)
             if tail is None:
-                tail = Tail(path, source, identity, self._checkpoints.offset(identity))
+                tail = Tail(path, source, identity, self._checkpoints.offset(identity), first)
             tail.path = path
             found[identity] = tail
         self._tails = found
