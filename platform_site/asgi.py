@@ -10,14 +10,14 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "platform_site.settings.dev")
 django_application = get_asgi_application()
 
 from channels.auth import AuthMiddlewareStack  # noqa: E402 - apps must be loaded before consumers are imported
-from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402 - as above
+from channels.routing import ProtocolTypeRouter  # noqa: E402 - as above
 from channels.security.websocket import AllowedHostsOriginValidator  # noqa: E402 - as above
 
-from platform_site.sockets import websocket_urlpatterns  # noqa: E402 - as above
+from platform_site.sockets import sockets  # noqa: E402 - as above
 
 application = ProtocolTypeRouter(
     {
         "http": django_application,
-        "websocket": AllowedHostsOriginValidator(AuthMiddlewareStack(URLRouter(websocket_urlpatterns))),
+        "websocket": AllowedHostsOriginValidator(AuthMiddlewareStack(sockets)),
     }
 )

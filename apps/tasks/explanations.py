@@ -91,7 +91,10 @@ SENTENCES: Mapping[str, tuple[Text, ...]] = {
     ),
     Reason.REJECTED: (_("The cluster refused it."),),
     Reason.LOST: (_("Its objects are gone from the cluster."),),
-    Reason.PENDING_TIMEOUT: (_("Waited longer than its pending timeout allows."),),
+    Reason.PENDING_TIMEOUT: (
+        _("Waited {waited} s; its pending timeout allows {limit} s."),
+        _("Waited longer than its pending timeout allows."),
+    ),
     Reason.STOPPED_BY_USER: (_("Stopped by its owner."),),
     "NodeLost": (_("Its node does not answer."),),
     "SchedulingGated": (_("Held back on the cluster by a gate."),),

@@ -178,6 +178,9 @@ class Attempt(models.Model):
         )
 
 
+PODS_ENDED = frozenset({"succeeded", "failed", "init_failed", "evicted", "preempted", "lost"})
+
+
 class Instance(models.Model):
     """One pod of an attempt as last seen; ``observed`` is its metadata, node and status as the cluster told them."""
 
@@ -201,6 +204,18 @@ class Instance(models.Model):
         ordering = ("first_seen_at", "name")
         constraints = (models.UniqueConstraint(fields=["attempt", "uid"], name="one_instance_per_attempt_and_pod"),)
         indexes = (models.Index(fields=["attempt"], condition=Q(gone_at=None), name="instance_present"),)
+
+    @property
+    def shown_state(self) -> str:
+        """The state for readers: a pod that went before its end was seen is ``gone``, and runs no more."""
+        return "gone" if self.gone_at is not None and self.state not in PODS_ENDED else self.state
+
+    @property
+    def shown_containers(self) -> list[dict[str, object]]:
+        """The containers for readers: none of a pod that is gone still runs or waits."""
+        if self.gone_at is None:
+            return list(self.containers)
+        return [row if row.get("state") == "terminated" else {**row, "state": "gone"} for row in self.containers]
 
 
 class EventSource(models.TextChoices):

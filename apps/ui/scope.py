@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import cast
 
 from django.contrib.auth.models import AbstractBaseUser
@@ -10,12 +11,15 @@ from django.http import HttpRequest
 ALL = ""
 ME = "me"
 KEY = "scope"
+_SLUG = re.compile(r"[\w-]{1,63}", re.ASCII)
 
 
 def chosen_scope(request: HttpRequest) -> str:
     """``me``, a Project's slug, or nothing for all that the reader may see."""
     if KEY in request.GET:
-        scope = request.GET[KEY][:40]
+        scope = request.GET[KEY]
+        # What no slug can be is no choice; remembered, a NUL would fail every later page of the session.
+        scope = scope if _SLUG.fullmatch(scope) else ALL
         if request.session.get(KEY, ALL) != scope:
             request.session[KEY] = scope
         return scope

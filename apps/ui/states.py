@@ -36,6 +36,12 @@ LOOKS: dict[str, Look] = {
     # instances and containers
     "pending": Look("tone-grey", "hourglass", _("pending")),
     "waiting": Look("tone-amber", "hourglass", _("waiting")),
+    "crash_loop": Look("tone-red", "refresh", _("crash loop")),
+    "image_pull": Look("tone-red", "alert-triangle", _("image not pulled")),
+    "init_failed": Look("tone-red", "circle-x", _("init container failed")),
+    "evicted": Look("tone-amber", "ban", _("evicted")),
+    "preempted": Look("tone-amber", "ban", _("preempted")),
+    "lost": Look("tone-amber", "help-circle", _("lost")),
     "terminating": Look("tone-grey", "loader-2", _("terminating"), working=True),
     "terminated": Look("tone-grey", "player-stop", _("ended")),
     "unknown": Look("tone-amber", "help-circle", _("unknown")),

@@ -182,8 +182,9 @@ class InstanceAnswer(serializers.Serializer[Any]):
     containers = ContainerStatusShape(many=True)
 
     def to_representation(self, row: Instance) -> dict[str, Any]:
-        names = ("name", "uid", "state", "node", "restarts", "exit_code", "reason", "message", "started_at", "gone_at")
-        return {name: getattr(row, name) for name in names} | {"containers": row.containers}
+        names = ("name", "uid", "node", "restarts", "exit_code", "reason", "message", "started_at", "gone_at")
+        seen = {"state": row.shown_state, "containers": row.shown_containers}
+        return {name: getattr(row, name) for name in names} | seen
 
 
 class RevisionAnswer(serializers.Serializer[Any]):

@@ -171,7 +171,9 @@ def worst(instances: Iterable[InstanceStatus]) -> InstanceStatus | None:
 def blamed(instance: InstanceStatus) -> dict[str, object]:
     """The numbers behind an instance's reason: which container, its exit code, its restarts."""
     numbers: dict[str, object] = {"instance": instance.name}
-    troubled = [one for one in instance.containers if one.exit_code not in (None, 0) or one.reason == instance.reason]
+    pulling = IMAGE_REASONS if instance.state is InstanceState.IMAGE_PULL else frozenset()
+    told = {instance.reason, *pulling}
+    troubled = [one for one in instance.containers if one.exit_code not in (None, 0) or one.reason in told]
     culprit = next((one for one in troubled if one.exit_code == instance.exit_code), None)
     if culprit is not None:
         numbers |= {"container": culprit.name, "init": culprit.init}

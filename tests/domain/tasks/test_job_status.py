@@ -42,7 +42,11 @@ def test_a_job_that_was_just_created_is_starting() -> None:
         ),
         (
             seen(a_job(active=1), a_pod("a", "Pending", waits(reason="ImagePullBackOff"))),
-            (State.STARTING, "ImagePull", {"running": 0, "wanted": 1, "instance": "a"}),
+            (
+                State.STARTING,
+                "ImagePull",
+                {"running": 0, "wanted": 1, "instance": "a", "container": "main", "init": False},
+            ),
         ),
         (seen(a_job(active=1), a_pod("a", "Running", up())), (State.RUNNING, "", {"running": 1, "wanted": 1})),
         (
