@@ -63,9 +63,9 @@ def from_environment(values: dict[str, str]) -> dict[str, Any]:
 
 
 def _database(url: str) -> dict[str, Any]:
-    # A pooled connection is asked before it is lent, so a restart of PostgreSQL costs no request.
-    database: dict[str, Any] = environ.Env.db_url_config(url) | {"CONN_HEALTH_CHECKS": True}
+    database: dict[str, Any] = environ.Env.db_url_config(url) | {"ENGINE": "platform_site.postgres"}
     database["OPTIONS"] = database.get("OPTIONS", {}) | {
+        "connect_timeout": 5,
         "options": "-c lock_timeout=5s -c statement_timeout=30s",
         # Under ASGI every request has a thread of its own: without a pool each would sign in to PostgreSQL anew.
         "pool": {"min_size": 1, "max_size": 20, "timeout": 10},
