@@ -9,10 +9,12 @@ PYTHON ?= python3
 BIN := .venv/bin
 UV := uv==0.13.9
 STAMPS := .stamps
+# The Kubernetes minor of `make kube-tools`; devkube/real/tools has a module for each.
+KUBE ?= 1.37
 # Tests in parallel: as many workers as cores, two at least.
 JOBS ?= $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$(( n > 2 ? n : 2 )))
 
-.PHONY: help demo demo-logins demo-reset test gates pytest assets lock screens clean
+.PHONY: help kube-tools demo demo-logins demo-reset test gates pytest assets lock screens clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## (.*)/  make \1\t\2/' | expand -t 22
@@ -25,6 +27,9 @@ demo-logins: ## show the demo's address and logins again
 
 demo-reset: ## forget the demo's data; the next start is a new installation
 	@exec $(BIN)/python -m devkube.demo reset
+
+kube-tools: .venv/bin/python ## build a real Kubernetes for its tests (KUBE=1.34: another minor); 10 minutes once
+	@exec $(BIN)/python -m devkube.real.build --kube $(KUBE)
 
 test: $(STAMPS)/test $(STAMPS)/assets $(STAMPS)/browser gates pytest ## every gate and every test
 
