@@ -51,7 +51,7 @@ pytest: $(STAMPS)/test
 assets: $(STAMPS)/assets ## bundle styles and scripts, compile the Chinese catalogue
 
 screens: $(STAMPS)/test $(STAMPS)/assets $(STAMPS)/browser ## photograph every page into .screens/
-	@PLATFORM_SCREENS=.screens $(BIN)/python -m pytest tests/browser -m browser -q -p no:randomly
+	@SCREENS_FOLDER=.screens $(BIN)/python -m pytest tests/browser/test_looks.py -q
 
 lock: $(STAMPS)/demo ## renew the lock files from the requirements files
 	@for set in "" -demo -test; do

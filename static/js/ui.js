@@ -93,6 +93,14 @@ function tellTimes() {
   }
 }
 
+/** A table that scrolls sideways is reached by the keyboard; one that does not is no stop for it. */
+function markScrolling() {
+  for (const region of document.querySelectorAll(".table-wrap")) {
+    if (region.scrollWidth > region.clientWidth) region.tabIndex = 0;
+    else region.removeAttribute("tabindex");
+  }
+}
+
 export function startUi() {
   startMenus();
   startDialogs();
@@ -107,4 +115,7 @@ export function startUi() {
   tellTimes();
   setInterval(tellTimes, 5000);
   document.addEventListener("htmx:afterSettle", tellTimes);
+  markScrolling();
+  window.addEventListener("resize", markScrolling);
+  document.addEventListener("htmx:afterSettle", markScrolling);
 }

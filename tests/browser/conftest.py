@@ -10,6 +10,7 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, Page
 
+from tests.support.browsing import signed_in
 from tests.support.demo import Demo, running_demo
 
 QUIET = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
@@ -47,25 +48,12 @@ def engineer(demo: Demo) -> Iterator[httpx.Client]:
 @pytest.fixture
 def engineer_page(demo: Demo, browser: Browser) -> Iterator[Page]:
     """The engineer's browser, signed in."""
-    yield from _signed_in(demo, browser, "engineer")
+    with signed_in(demo, browser, "engineer") as page:
+        yield page
 
 
 @pytest.fixture
 def admin_page(demo: Demo, browser: Browser) -> Iterator[Page]:
     """The administrator's browser, signed in."""
-    yield from _signed_in(demo, browser, "admin")
-
-
-def _signed_in(demo: Demo, browser: Browser, role: str) -> Iterator[Page]:
-    context = browser.new_context(base_url=demo.url, viewport={"width": 1440, "height": 900}, locale="en-GB")
-    page = context.new_page()
-    faults: list[str] = []
-    page.on("pageerror", lambda error: faults.append(str(error)))
-    page.goto("/accounts/login/")
-    page.get_by_label("User name").fill(demo.logins[role]["name"])
-    page.get_by_label("Password").fill(demo.logins[role]["password"])
-    page.get_by_role("button", name="Sign in").click()
-    page.wait_for_url("**/")
-    yield page
-    context.close()
-    assert faults == []
+    with signed_in(demo, browser, "admin") as page:
+        yield page

@@ -105,8 +105,15 @@ async def test_a_batch_that_is_refused_for_good_is_dropped_loudly(
     receiver.answers = [400]
     log = log_of(tmp_path)
     log.feed("stdout", b"bad\n")
-    asyncio.get_running_loop().call_later(0.3, log.feed, "stdout", b"good\n")
+
+    async def go_on_after_the_refusal() -> None:
+        while receiver.answers:
+            await asyncio.sleep(0.01)
+        log.feed("stdout", b"good\n")
+
+    going_on = asyncio.create_task(go_on_after_the_refusal())
     await ship(tmp_path, receiver, until=1)
+    await going_on
     assert receiver.stored == ["good"]
     assert "1 LOG LINES ARE LOST" in caplog.text
 
