@@ -35,7 +35,8 @@ ETCD, APISERVER, MANAGER, SCHEDULER = PROGRAMS = (
     "kube-scheduler",
 )
 READY_SECONDS = 60.0
-STOP_SECONDS = 3.0
+# What is not durable is worth no farewell: the API server would wait for its open watches.
+STOP_SECONDS, DURABLE_STOP_SECONDS = 0.0, 5.0
 PORT_TRIES = 3
 ADMIN = "admin"
 
@@ -134,7 +135,7 @@ class ControlPlane:
                 # Between choosing a port and using it another process may have taken it.
                 if "address already in use" not in str(error) or attempt == PORT_TRIES or self._port:
                     raise
-                stop_all(list(self.parts.values()), STOP_SECONDS)
+                self._stop_parts()
                 self.begin()
             else:
                 return
@@ -153,9 +154,7 @@ class ControlPlane:
 
     def stop(self, *, failed: bool = False) -> None:
         """Stop everything; a temporary folder goes, but for its logs when something failed or had died."""
-        for part in self.parts.values():
-            part.signal(SIGCONT)
-        died = stop_all(list(self.parts.values()), STOP_SECONDS)
+        died = self._stop_parts()
         for line in died:
             print(f"! {self.name}: {line}")
         for client in (self._probe, self._keeper):
@@ -258,6 +257,11 @@ class ControlPlane:
             )
             for name, line in lines.items()
         }
+
+    def _stop_parts(self) -> list[str]:
+        for part in self.parts.values():
+            part.signal(SIGCONT)
+        return stop_all(list(self.parts.values()), DURABLE_STOP_SECONDS if self._durable else STOP_SECONDS)
 
     def _answers(self, url: str) -> bool:
         client = self._keeper if url.startswith(self._etcd_url) else self._probe

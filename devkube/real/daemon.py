@@ -77,9 +77,10 @@ class Daemon:
         return self.process is not None and self.process.poll() is None
 
     def signal(self, number: signal.Signals) -> None:
-        """Send a signal to the process, if it runs."""
+        """Send a signal to the process and its group, if it runs: a program entered by nsenter is a child of that."""
         if self.process is not None and self.process.poll() is None:
-            self.process.send_signal(number)
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.process.pid, number)
 
     def ask_to_stop(self) -> None:
         """SIGTERM, and remember it when the program had died before anybody asked."""
