@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from allauth.account.models import EmailAddress
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
 from django.contrib.auth.models import Group
@@ -19,7 +20,9 @@ from apps.accounts.models import ApiToken, User
 from apps.audit.admin_base import AuditedAdmin, ReadOnlyAdmin, source_of
 from apps.kernel import clock
 
-admin.site.unregister(Group)  # rights come from roles (domain.md §13), never from groups of permissions
+# Rights come from roles (domain.md §13), never from groups of permissions; no address is confirmed by mail.
+for unused in (Group, EmailAddress):
+    admin.site.unregister(unused)
 
 
 @admin.register(User)

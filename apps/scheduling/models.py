@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 from apps.clusters.models import Cluster, Pool
 from apps.tasks.models import Attempt
@@ -18,6 +19,8 @@ class Admission(models.Model):
     waited_seconds = models.PositiveIntegerField()
 
     class Meta:
+        verbose_name = _("admission")
+        verbose_name_plural = _("admissions")
         ordering = ("-at", "-id")
 
 

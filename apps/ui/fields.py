@@ -16,12 +16,16 @@ from apps.kernel.text import translated
 
 @dataclass(slots=True)
 class FieldForm:
-    """Values by field name; ``errors`` by field name; ``lock`` says why a field may not be changed, or nothing."""
+    """Values and ``errors`` by field name; ``lock`` says why a field may not be changed, or nothing.
+
+    ``words`` are the labels by the parts of a name (``image`` for ``containers-0-image``), for the summary.
+    """
 
     values: Mapping[str, str]
     errors: dict[str, list[str]] = field(default_factory=dict)
     general: list[str] = field(default_factory=list)
     lock: Callable[[str], str] = lambda _name: ""
+    words: Mapping[str, object] = field(default_factory=dict)
 
     def value(self, name: str) -> str:
         return self.values.get(name, "")
@@ -36,16 +40,15 @@ class FieldForm:
 
     def faults(self) -> list[tuple[str, str, str]]:
         """For the summary: the field's id, what to call it, and the message."""
-        at_fields = [(name, _called(name), message) for name, found in self.errors.items() for message in found]
+        at_fields = [(name, self._called(name), message) for name, found in self.errors.items() for message in found]
         return [("", "", message) for message in self.general] + at_fields
 
-
-def _called(name: str) -> str:
-    """A field's name for the summary: ``containers-0-env-1-name`` → ``containers 1 · env 2 · name``."""
-    words: list[str] = []
-    for part in name.split("-"):
-        if part.isdigit() and words:
-            words[-1] = f"{words[-1]} {int(part) + 1}"
-        else:
-            words.append(part.replace("_", " "))
-    return " · ".join(words)
+    def _called(self, name: str) -> str:
+        """A field's name for the summary: ``containers-0-env-1-name`` → ``Container 1 · Variable 2 · Name``."""
+        said: list[str] = []
+        for part in name.split("-"):
+            if part.isdigit() and said:
+                said[-1] = f"{said[-1]} {int(part) + 1}"
+            else:
+                said.append(str(self.words.get(part) or part.replace("_", " ")))
+        return " · ".join(said)

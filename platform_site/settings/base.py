@@ -239,6 +239,22 @@ UNFOLD = {
     "SITE_TITLE": _("Platform administration"),
     "SITE_HEADER": _("Platform"),
     "SHOW_VIEW_ON_SITE": False,
+    # The pages' own accent (static/css/tokens.css), so that both halves look like one product.
+    "COLORS": {
+        "primary": {
+            "50": "#eef0fc",
+            "100": "#dfe3fa",
+            "200": "#c3c9f6",
+            "300": "#a7b0f9",
+            "400": "#8d98f5",
+            "500": "#5a67dd",
+            "600": "#4a58cf",
+            "700": "#4452c7",
+            "800": "#3845b0",
+            "900": "#2c3789",
+            "950": "#1c2357",
+        }
+    },
 }
 
 SILENCED_SYSTEM_CHECKS: list[str] = []

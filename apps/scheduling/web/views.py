@@ -15,9 +15,8 @@ from apps.scheduling import services
 from apps.tasks import selectors
 from apps.tasks.domain.splitting import split
 from apps.tasks.explanations import advice, sentence
-from apps.tasks.web.forms import check_form, posted
+from apps.tasks.web.forms import check_form, filled, posted
 from apps.tasks.web.yaml_text import as_yaml
-from apps.ui.fields import FieldForm
 from apps.ui.panels import said
 
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 @login_required
 def preview(request: HttpRequest) -> HttpResponse:
     """Answers 200 even for a form that is not right yet: it is being written."""
-    form = FieldForm(posted(request.POST))
+    form = filled(posted(request.POST))
     spec = check_form(form.values, form=form)
     if spec is None:
         context: dict[str, Any] = {"faults": form.faults()}

@@ -15,6 +15,7 @@ KIND_SENTENCES = {
     "Job": _("Runs its command to the end, once. After submission only its name may change; clone it to change more."),
     "Deployment": _("Keeps its instances running and begins them again; every change is rolled out and can be undone."),
 }
+KIND_ICONS = {"Job": "terminal-2", "Deployment": "network"}
 SOURCES = {"platform": _("platform"), "cluster": _("cluster"), "person": _("person")}
 
 
@@ -56,6 +57,11 @@ def source_word(source: str) -> str:
 def kind_sentence(kind: str) -> str:
     """What a kind is for; a kind that has no sentence of its own says nothing."""
     return str(KIND_SENTENCES.get(kind, ""))
+
+
+@register.filter
+def kind_icon(kind: str) -> str:
+    return KIND_ICONS.get(kind, "box")
 
 
 @register.filter

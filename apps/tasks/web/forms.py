@@ -21,6 +21,7 @@ from apps.tasks.domain.formdata import Form, numbers_of, read_form
 from apps.tasks.domain.spec import KindName, Priority, TaskSpec
 from apps.tasks.domain.wire import parse_spec
 from apps.tasks.kinds.base import Kind
+from apps.tasks.web.field_words import FIELD_WORDS
 from apps.ui.fields import FieldForm
 from apps.ui.scope import ME
 from apps.ui.text import cores, memory
@@ -86,6 +87,11 @@ def posted(data: QueryDict) -> dict[str, str]:
     return {name: str(value)[:LONGEST_VALUE] for name, value in data.items() if name not in NOT_OF_THE_SPEC}
 
 
+def filled(values: Mapping[str, str]) -> FieldForm:
+    """A task form with these values, whose summary speaks of its fields by their labels."""
+    return FieldForm(values, words=FIELD_WORDS)
+
+
 def check_form(values: Mapping[str, str], *, form: FieldForm) -> TaskSpec | None:
     """The spec that the fields describe, or None with every message put at its field."""
     read = read_form(values)
@@ -115,7 +121,7 @@ def locked_by(kind: Kind) -> FieldForm:
             return ""
         return _("A %(kind)s runs as it was submitted. Use “clone with changes”.") % {"kind": kind.name}
 
-    return FieldForm({}, lock=why)
+    return FieldForm({}, lock=why, words=FIELD_WORDS)
 
 
 def form_context(form: FieldForm, user: User) -> dict[str, Any]:

@@ -27,6 +27,7 @@ from apps.tasks.web import submissions
 from apps.tasks.web.forms import (
     beginning_scope_and_mark,
     check_form,
+    filled,
     form_context,
     locked_by,
     place_refusal,
@@ -54,7 +55,7 @@ def new(request: HttpRequest) -> HttpResponse:
         return _form_page(request, _beginning(request))
     if request.POST.get("do") == "yaml":
         return _from_yaml(request)
-    form = FieldForm(posted(request.POST))
+    form = filled(posted(request.POST))
     spec = check_form(form.values, form=form)
     task = _submit(request, spec, form) if spec else None
     return go(request, "tasks:task-detail", task) if task else _form_page(request, form, status=422)
@@ -80,9 +81,9 @@ def _beginning(request: HttpRequest) -> FieldForm:
     origin = request.GET.get("clone", "")
     if origin:
         task = access.task_for(cast("User", request.user), _uuid(origin))
-        return FieldForm(write_form(to_wire(changes.clone_spec(task, {}))))
+        return filled(write_form(to_wire(changes.clone_spec(task, {}))))
     scope, mark = beginning_scope_and_mark(cast("User", request.user), chosen_scope(request))
-    return FieldForm(start_values(request.GET.get("start", ""), scope=scope, mark=mark))
+    return filled(start_values(request.GET.get("start", ""), scope=scope, mark=mark))
 
 
 def _uuid(text: str) -> UUID:
@@ -96,13 +97,13 @@ def _uuid(text: str) -> UUID:
 def _from_yaml(request: HttpRequest) -> HttpResponse:
     text = request.POST.get("yaml", "")
     try:
-        form = FieldForm(write_form(from_yaml(text)))
+        form = filled(write_form(from_yaml(text)))
         check_form(form.values, form=form)
     except Refused as refused:
-        form = FieldForm(posted(request.POST) | {"yaml": text})
+        form = filled(posted(request.POST) | {"yaml": text})
         form.add("yaml", refused.refusal.fields.get("yaml", [refused.refusal.detail]))
     except (AttributeError, TypeError, ValueError):
-        form = FieldForm(posted(request.POST) | {"yaml": text})
+        form = filled(posted(request.POST) | {"yaml": text})
         form.add("yaml", [_("a part of this has another shape than a task spec")])
     return _form_page(request, form)
 
