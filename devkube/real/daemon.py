@@ -59,7 +59,9 @@ class Daemon:
 
     def start(self) -> None:
         """Start it; returns before it serves. Call it in a thread that outlives it (devkube.children)."""
-        self.process = start(self.argv, log=self.log, cwd=self.log.parent, env=os.environ | dict(self.env))
+        environment = os.environ | dict(self.env)
+        # Nobody waits for the farewell of a program whose owner was killed; etcd bears that as it bears a power cut.
+        self.process = start(self.argv, log=self.log, cwd=self.log.parent, env=environment, stop=signal.SIGKILL)
 
     def wait_ready(self, deadline: float) -> None:
         """Wait until it serves, at most until `deadline` (monotonic seconds); raises StartError."""

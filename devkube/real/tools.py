@@ -66,7 +66,7 @@ class Tool:
         """Changes with whatever changes the program: our module files, the flags, the system and its processor."""
         digest = hashlib.sha256(self.go_mod.read_bytes())
         digest.update(self.go_mod.with_name("go.sum").read_bytes())
-        parts = [*BUILD_FLAGS, self.link_flags, self.package, sys.platform, platform.machine()]
+        parts = [*BUILD_FLAGS, self.link_flags, sys.platform, platform.machine()]
         digest.update("\n".join(parts).encode())
         return f"{self.folder}-{self.version}-{digest.hexdigest()[:12]}"
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn, TypeVar
 
 import httpx
@@ -34,11 +34,11 @@ def leave_out(reason: str) -> NoReturn:
 
 @pytest.fixture(scope="session")
 def tools() -> Toolbox:
-    """The built programs of a control plane and of simulated nodes."""
-    return built([*PROGRAMS, KWOK])
+    """The built programs of a control plane."""
+    return built(PROGRAMS)
 
 
-def built(names: list[str]) -> Toolbox:
+def built(names: Sequence[str]) -> Toolbox:
     """The toolbox, when it has these programs."""
     box = Toolbox()
     try:
@@ -65,6 +65,7 @@ def http(plane: ControlPlane) -> Iterator[httpx.Client]:
 @pytest.fixture(scope="session")
 def nodes(plane: ControlPlane) -> Iterator[SimulatedNodes]:
     """kwok beside it; no node is there before a test adds it."""
+    built([KWOK])
     with SimulatedNodes(plane) as running:
         yield running
 
