@@ -1,0 +1,44 @@
+"""The platform on a real control plane with simulated nodes: real controllers, real scheduler, pods by kwok."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import httpx
+import pytest
+
+from devkube.real.control_plane import ControlPlane
+from devkube.real.simulated_nodes import SimulatedNodes
+from tests.support.kubernetes import http, nodes, plane, tools
+from tests.support.site import Site, site_on
+from tests.support.world import World
+
+__all__ = ["http", "nodes", "plane", "tools"]
+NODES = ("gpu-0", "gpu-1")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if "tests/kubernetes" in str(item.path):
+            item.add_marker(pytest.mark.kubernetes)
+            item.add_marker(pytest.mark.xdist_group("kubernetes"))
+            item.add_marker(pytest.mark.django_db(transaction=True))
+            item.add_marker(pytest.mark.timeout(240))
+
+
+@pytest.fixture(scope="session")
+def machines(nodes: SimulatedNodes) -> SimulatedNodes:
+    """Two machines of eight 4090 cards in the public pool."""
+    for name in NODES:
+        nodes.add(name, cards=8, mark="rtx-4090", cpu=176, memory_gib=860)
+    return nodes
+
+
+@pytest.fixture
+def site(
+    transactional_db: None, world: World, plane: ControlPlane, machines: SimulatedNodes, http: httpx.Client
+) -> Iterator[Site]:
+    """The platform with nothing of an earlier case on the cluster: every case has namespaces of its own."""
+    with site_on(plane, world, http) as made:
+        yield made
+        http.delete(f"/api/v1/namespaces/{made.namespace}")
