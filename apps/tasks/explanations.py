@@ -14,7 +14,7 @@ from apps.kernel.text import translated
 from apps.tasks.domain.spec import Priority
 from apps.tasks.domain.states import Reason
 from apps.tasks.kinds.base import ContainerStatus
-from apps.tasks.kinds.containers import bounded, told_by
+from apps.tasks.kinds.containers import QUIET_REASONS, START_FAULTS, bounded, told_by
 
 Text = str | Promise
 
@@ -61,6 +61,8 @@ SENTENCES: Mapping[str, tuple[Text, ...]] = {
         _("Trying again."),
     ),
     Reason.CRASH_LOOP: (
+        _("Container {container} cannot start ({fault}): tried again {restarts} times."),
+        _("Container {container} cannot start ({fault})."),
         _("Container {container} keeps crashing: exit code {exit_code}, {restarts} restarts."),
         _("Container {container} keeps crashing: exit code {exit_code}."),
         _("A container keeps crashing."),
@@ -96,6 +98,7 @@ SENTENCES: Mapping[str, tuple[Text, ...]] = {
         _("Waited longer than its pending timeout allows."),
     ),
     Reason.STOPPED_BY_USER: (_("Stopped by its owner."),),
+    **dict.fromkeys(START_FAULTS, (_("Container {container} cannot start."), _("A container cannot start."))),
     "NodeLost": (_("Its node does not answer."),),
     "SchedulingGated": (_("Held back on the cluster by a gate."),),
     "Submitted": (_("Submitted."),),
@@ -110,7 +113,7 @@ SENTENCES: Mapping[str, tuple[Text, ...]] = {
     "Stop": (_("Stop asked for."),),
     "Delete": (_("Deleted."),),
     "Running": (_("Running."),),
-    "Succeeded": (_("Succeeded."),),
+    "Succeeded": (_("Succeeded; {evicted} instances were put out or displaced before."), _("Succeeded.")),
     "Failed": (_("Failed."),),
     "Stopped": (_("Stopped."),),
     "TakenBack": (
@@ -137,6 +140,7 @@ ADVICE: Mapping[str, Text] = {
     Reason.UNSCHEDULABLE: _("Check tolerations, affinity and node selector among the details."),
     Reason.IMAGE_PULL: _("Check the image's name and tag, and that the cluster may pull from its registry."),
     Reason.CRASH_LOOP: _("Read the container's last lines; then fix command, image or environment."),
+    **dict.fromkeys(START_FAULTS, _("Check the command, the environment and what is mounted; the message says which.")),
     Reason.INIT_FAILED: _("Read the init container's lines."),
     Reason.CONTAINER_FAILED: _("Read the container's last lines, then clone with changes."),
     Reason.OUT_OF_MEMORY: _(
@@ -201,15 +205,32 @@ def advice(token: str) -> str:
     return str(ADVICE.get(token, ""))
 
 
-def instance_sentence(reason: str, containers: Iterable[Mapping[str, object]]) -> str:
+def reported(message: object, *ours: str) -> str:
+    """The sentences, and after them the cluster's own words as they came; each left out where it is empty."""
+    told = " ".join(part for part in ours if part)
+    words = bounded(message) if isinstance(message, str) else ""
+    return f"{told} – {words}" if told and words else told or words
+
+
+def event_sentence(token: str, numbers: Mapping[str, object], text: str, *, by_cluster: bool) -> str:
+    """What happened: a cluster's event in its own words, ours in the reader's language with the reason behind it."""
+    if by_cluster:
+        return text or sentence(token, numbers)
+    reason = numbers.get("reason")
+    behind = sentence(reason, numbers) if isinstance(reason, str) and reason != token else ""
+    return reported(text, sentence(token, numbers), behind)
+
+
+def instance_sentence(reason: str, containers: Iterable[Mapping[str, object]], message: str = "") -> str:
     """An instance's reason in the reader's language, naming its troubled containers (``Instance.containers`` rows)."""
     told = [translated(told_by(_container(row)), gettext) for row in containers if _troubled(row)]
-    return " ".join(part for part in (sentence(reason, {}), "; ".join(told)) if part)
+    return reported(message, sentence(reason, {}), "; ".join(told))
 
 
 def _troubled(row: Mapping[str, object]) -> bool:
     code = row.get("exit_code")
-    return isinstance(code, int) and code != 0
+    held_up = row.get("state") == "waiting" and row.get("reason") not in QUIET_REASONS
+    return held_up or (isinstance(code, int) and code != 0)
 
 
 def _container(row: Mapping[str, object]) -> ContainerStatus:
@@ -221,6 +242,7 @@ def _container(row: Mapping[str, object]) -> ContainerStatus:
         exit_code=code if isinstance(code, int) else None,
         reason=bounded(str(row.get("reason", "")), 60),
         init=bool(row.get("init")),
+        cause=bounded(str(row.get("cause", "")), 60),
     )
 
 

@@ -31,19 +31,20 @@ def up(name: str = "main", *, restarts: int = 0) -> Json:
     return {"name": name, "restartCount": restarts, "state": {"running": {"startedAt": "2026-12-01T12:00:01Z"}}}
 
 
-def ended(name: str = "main", code: int = 0, *, reason: str = "", at: str = "") -> Json:
+def ended(name: str = "main", code: int = 0, *, reason: str = "", at: str = "", message: str | None = None) -> Json:
     terminated = {
         "exitCode": code,
         "reason": reason or ("Completed" if code == 0 else "Error"),
+        "message": message,
         "finishedAt": at or None,
     }
     return {"name": name, "restartCount": 0, "state": {"terminated": terminated}}
 
 
 def waits(name: str = "main", reason: str = "ContainerCreating", *, restarts: int = 0, **last: Any) -> Json:
-    """A waiting container; ``last`` is its former end (exitCode, cause), ``message`` what the kubelet says."""
-    message, cause = last.pop("message", None), last.pop("cause", None)
-    former = {"lastState": {"terminated": {**last, "reason": cause}}} if last else {}
+    """A waiting container; ``last`` is its former end (exitCode, cause, words), ``message`` what the kubelet says."""
+    message, cause, words = last.pop("message", None), last.pop("cause", None), last.pop("words", None)
+    former = {"lastState": {"terminated": {**last, "reason": cause, "message": words}}} if last else {}
     return {
         "name": name,
         "restartCount": restarts,

@@ -13,7 +13,7 @@ from apps.tasks.domain.immutability import Difference
 from apps.tasks.domain.spec import KindName, OnPreemption, Priority, TaskSpec
 from apps.tasks.domain.states import State
 from apps.tasks.domain.wire import to_wire
-from apps.tasks.models import Attempt, Event, Instance, Revision, Task
+from apps.tasks.models import Attempt, Event, EventSource, Instance, Revision, Task
 
 
 def words(enum: Any) -> list[str]:
@@ -182,8 +182,10 @@ class InstanceAnswer(serializers.Serializer[Any]):
     containers = ContainerStatusShape(many=True)
 
     def to_representation(self, row: Instance) -> dict[str, Any]:
-        names = ("name", "uid", "node", "restarts", "exit_code", "reason", "message", "started_at", "gone_at")
-        seen = {"state": row.shown_state, "containers": row.shown_containers}
+        names = ("name", "uid", "node", "restarts", "exit_code", "reason", "started_at", "gone_at")
+        containers = row.shown_containers
+        told = explanations.instance_sentence(row.reason, containers, row.message)
+        seen = {"state": row.shown_state, "containers": containers, "message": told}
         return {name: getattr(row, name) for name in names} | seen
 
 
@@ -234,8 +236,9 @@ class EventAnswer(serializers.Serializer[Any]):
 
     def to_representation(self, row: Event) -> dict[str, Any]:
         names = ("at", "attempt", "source", "token", "numbers", "warning", "seq")
+        by_cluster = row.source == EventSource.CLUSTER
         return {name: getattr(row, name) for name in names} | {
-            "text": row.text or explanations.sentence(row.token, row.numbers),
+            "text": explanations.event_sentence(row.token, row.numbers, row.text, by_cluster=by_cluster),
             "actor": row.actor.username if row.actor else None,
         }
 

@@ -74,7 +74,10 @@ class InstanceState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ContainerStatus:
-    """One container as last seen; ``state`` is waiting, running or terminated; ``reason`` the cluster's own word."""
+    """One container as last seen; ``state`` is waiting, running or terminated.
+
+    ``reason``, ``message`` and ``cause`` (why it ended last) are the cluster's own words.
+    """
 
     name: str
     state: str
@@ -83,11 +86,12 @@ class ContainerStatus:
     reason: str = ""
     message: str = ""
     init: bool = False
+    cause: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class InstanceStatus:
-    """One pod: its state, the token of its reason, and the worst container in the message."""
+    """One pod: its state, the token of its reason, and the cluster's own message about it or its worst container."""
 
     uid: str
     name: str

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from apps.kernel.text import say as _
@@ -22,6 +22,19 @@ IMAGE_REASONS = frozenset(
     }
 )
 CRASH_LOOP = "CrashLoopBackOff"
+# The container's command, mounts or settings keep it from ever running; the first three also end it with exit 128.
+START_FAULTS = frozenset(
+    {
+        "StartError",
+        "RunContainerError",
+        "ContainerCannotRun",
+        "CreateContainerConfigError",
+        "CreateContainerError",
+        "PreCreateHookError",
+        "PreStartHookError",
+        "PostStartHookError",
+    }
+)
 OUT_OF_MEMORY = "OOMKilled"
 # What a healthy container says while it comes up.
 QUIET_REASONS = frozenset({"", "ContainerCreating", "PodInitializing"})
@@ -70,11 +83,12 @@ def _read(status: Mapping[str, Any], *, init: bool) -> ContainerStatus:
         word, told, code = "running", EMPTY, whole(last, "exitCode")
     else:
         word, told, code = "waiting", waiting, whole(last, "exitCode")
-    message = text(told, "message") or text(last, "message")
     reason = bounded(text(told, "reason"), LONGEST_REASON)
-    if reason == CRASH_LOOP and text(last, "reason") == OUT_OF_MEMORY:
-        message = OUT_OF_MEMORY
-    return ContainerStatus(name, word, restarts, code, reason, bounded(message), init)
+    # "back-off 10s restarting failed container" says less than what the container's last end said.
+    tellers = (last, told) if reason == CRASH_LOOP else (told, last)
+    message = next((words for words in (text(one, "message") for one in tellers) if words), "")
+    cause = reason if word == "terminated" else bounded(text(last, "reason"), LONGEST_REASON)
+    return ContainerStatus(name, word, restarts, code, reason, bounded(message), init, cause)
 
 
 def read_containers(pod: Mapping[str, Any]) -> tuple[ContainerStatus, ...]:
@@ -101,6 +115,12 @@ def first_failed(containers: Iterable[ContainerStatus], ended_at: Mapping[str, s
     return min(broken, key=lambda container: ended_at.get(container.name) or "~", default=None)
 
 
+def unstartable(container: ContainerStatus) -> str:
+    """The cluster's word for what keeps the container from starting, now or at its last try; empty if it can start."""
+    words = () if container.state == "running" else (container.reason, container.cause)
+    return next((word for word in words if word in START_FAULTS), "")
+
+
 def waiting_for(containers: Iterable[ContainerStatus], reasons: frozenset[str]) -> ContainerStatus | None:
     """The first container that waits for one of these reasons."""
     return next((one for one in containers if one.state == "waiting" and one.reason in reasons), None)
@@ -109,12 +129,22 @@ def waiting_for(containers: Iterable[ContainerStatus], reasons: frozenset[str]) 
 def told_by(container: ContainerStatus) -> str:
     """One sentence about a troubled container: named, with its exit code and restarts."""
     kind = _("init container") if container.init else _("container")
-    cause = OUT_OF_MEMORY if OUT_OF_MEMORY in {container.reason, container.message} else ""
     parts: list[str] = []
     if container.state == "waiting":
         parts.append(container.reason)
+    fault = unstartable(container)
+    if fault and fault not in parts:
+        parts.append(fault)
     if container.exit_code is not None:
-        parts.append(exit_words(container.exit_code, cause))
+        parts.append(exit_words(container.exit_code, container.cause))
     if container.restarts:
         parts.append(_("%(n)d restarts", n=container.restarts))
-    return _("%(kind)s %(name)s: %(what)s", kind=kind, name=container.name, what=", ".join(parts))
+    return _("%(kind)s %(name)s: %(what)s", kind=kind, name=container.name, what=_listed(parts))
+
+
+def _listed(parts: Sequence[str]) -> str:
+    """The parts with commas between them, each still to be said in the reader's language."""
+    told = parts[0] if parts else ""
+    for part in parts[1:]:
+        told = _("%(first)s, %(next)s", first=told, next=part)
+    return told

@@ -17,7 +17,7 @@ from apps.tasks.kinds.containers import (
     failed,
     first_failed,
     read_containers,
-    told_by,
+    unstartable,
     waiting_for,
 )
 from apps.tasks.kinds.raw import condition, holds, inner, moment, text
@@ -71,35 +71,32 @@ def _failed(pod: Mapping[str, Any], containers: tuple[ContainerStatus, ...]) -> 
             reason = text(pod, "status", "reason") or Reason.CONTAINER_FAILED
             return InstanceState.FAILED, bounded(reason, 60), bounded(text(pod, "status", "message")), None
         state = InstanceState.INIT_FAILED if culprit.init else InstanceState.FAILED
-        return state, _failure(culprit), told_by(culprit), culprit
+        return state, _failure(culprit), culprit.message, culprit
     if culprit is None:
         return None
     if _restarts(pod):
-        return InstanceState.CRASH_LOOP, Reason.CRASH_LOOP, told_by(culprit), culprit
+        return InstanceState.CRASH_LOOP, Reason.CRASH_LOOP, culprit.message, culprit
     state = InstanceState.INIT_FAILED if culprit.init else InstanceState.FAILED
-    return state, _failure(culprit), told_by(culprit), culprit
+    return state, _failure(culprit), culprit.message, culprit
 
 
-def _failure(culprit: ContainerStatus) -> Reason:
+def _failure(culprit: ContainerStatus) -> str:
     if culprit.reason == OUT_OF_MEMORY:
         return Reason.OUT_OF_MEMORY
+    if fault := unstartable(culprit):
+        return fault
     return Reason.INIT_FAILED if culprit.init else Reason.CONTAINER_FAILED
 
 
 def _waiting(containers: tuple[ContainerStatus, ...]) -> Verdict | None:
     if crashing := waiting_for(containers, frozenset({CRASH_LOOP})):
-        return InstanceState.CRASH_LOOP, Reason.CRASH_LOOP, told_by(crashing), crashing
+        return InstanceState.CRASH_LOOP, Reason.CRASH_LOOP, crashing.message, crashing
     if pulling := waiting_for(containers, IMAGE_REASONS):
-        return InstanceState.IMAGE_PULL, Reason.IMAGE_PULL, _with_message(pulling), pulling
+        return InstanceState.IMAGE_PULL, Reason.IMAGE_PULL, pulling.message, pulling
     for container in containers:
         if container.state == "waiting" and container.reason not in QUIET_REASONS:
-            return InstanceState.STARTING, container.reason, _with_message(container), container
+            return InstanceState.STARTING, container.reason, container.message, container
     return None
-
-
-def _with_message(container: ContainerStatus) -> str:
-    told = told_by(container)
-    return bounded(f"{told} – {container.message}") if container.message else told
 
 
 def _coming_up(pod: Mapping[str, Any], containers: tuple[ContainerStatus, ...]) -> Verdict:
@@ -152,6 +149,8 @@ SEVERITY: tuple[InstanceState, ...] = (
     InstanceState.SUCCEEDED,
 )
 
+UNEXPLAINED = frozenset({"", Reason.STARTING})
+
 
 def holding(pods: Iterable[object]) -> int:
     """How many pods may still hold their machine: all but the ended ones; a Terminating pod holds until it is gone."""
@@ -165,11 +164,11 @@ def read_instances(pods: Iterable[object]) -> tuple[InstanceStatus, ...]:
 
 def worst(instances: Iterable[InstanceStatus]) -> InstanceStatus | None:
     """The instance that says most about what is wrong; an explained one before an unexplained of the same state."""
-    return min(instances, key=lambda one: (SEVERITY.index(one.state), not one.reason), default=None)
+    return min(instances, key=lambda one: (SEVERITY.index(one.state), one.reason in UNEXPLAINED), default=None)
 
 
 def blamed(instance: InstanceStatus) -> dict[str, object]:
-    """The numbers behind an instance's reason: which container, its exit code, its restarts."""
+    """The numbers behind an instance's reason: which container, its exit code, its restarts, what keeps it down."""
     numbers: dict[str, object] = {"instance": instance.name}
     pulling = IMAGE_REASONS if instance.state is InstanceState.IMAGE_PULL else frozenset()
     told = {instance.reason, *pulling}
@@ -177,6 +176,8 @@ def blamed(instance: InstanceStatus) -> dict[str, object]:
     culprit = next((one for one in troubled if one.exit_code == instance.exit_code), None)
     if culprit is not None:
         numbers |= {"container": culprit.name, "init": culprit.init}
+        if (fault := unstartable(culprit)) and fault != instance.reason:
+            numbers["fault"] = fault
     if instance.exit_code is not None:
         numbers["exit_code"] = instance.exit_code
     if instance.restarts:

@@ -226,6 +226,7 @@ def _show(row: Instance, status: InstanceStatus) -> bool:
                 "reason": container.reason,
                 "message": container.message,
                 "init": container.init,
+                "cause": container.cause,
             }
             for container in status.containers
         ],

@@ -6,7 +6,7 @@ from django import template
 from django.utils.translation import gettext_lazy as _
 
 from apps.tasks import explanations
-from apps.tasks.models import Event, Task
+from apps.tasks.models import Event, EventSource, Instance, Task
 from apps.ui.text import visible
 
 register = template.Library()
@@ -34,7 +34,20 @@ def reason_advice(task: Task) -> str:
 @register.filter
 def event_sentence(event: Event) -> str:
     """What happened, in one sentence; a cluster's own words stand as they came."""
-    return visible(event.text or explanations.sentence(event.token, event.numbers))
+    by_cluster = event.source == EventSource.CLUSTER
+    return visible(explanations.event_sentence(event.token, event.numbers, event.text, by_cluster=by_cluster))
+
+
+@register.filter
+def reason_message(task: Task) -> str:
+    """The cluster's own words behind the task's reason, or nothing."""
+    return visible(str(task.reason_numbers.get("message") or ""))
+
+
+@register.filter
+def instance_sentence(instance: Instance) -> str:
+    """Why an instance is where it is: in the reader's language, then the cluster's own words."""
+    return visible(explanations.instance_sentence(instance.reason, instance.shown_containers, instance.message))
 
 
 @register.filter

@@ -11,7 +11,7 @@ from apps.tasks.domain.states import Intent, Reason, State
 from apps.tasks.kinds.base import InstanceState, InstanceStatus, Observed, Status
 from apps.tasks.kinds.containers import bounded
 from apps.tasks.kinds.endings import absent, pausing, stopping
-from apps.tasks.kinds.pods import blamed, holding, read_instances, worst
+from apps.tasks.kinds.pods import UNEXPLAINED, blamed, holding, read_instances, worst
 from apps.tasks.kinds.raw import condition, count, holds, text, whole
 
 Instances = tuple[InstanceStatus, ...]
@@ -113,7 +113,7 @@ def _verdict(
         return State.STARTING, _first_reason(deployment, bad or waiting), bad or waiting
     if _stuck(deployment) and rollout.updating:
         return State.DEGRADED, Reason.UPDATE_STUCK, bad or waiting
-    telling = bad or (waiting if waiting is not None and waiting.reason not in {"", Reason.STARTING} else None)
+    telling = bad or (waiting if waiting is not None and waiting.reason not in UNEXPLAINED else None)
     if rollout.updating:
         return State.UPDATING, telling.reason if telling is not None else "", telling
     if bad is not None:
@@ -125,7 +125,7 @@ def _short(deployment: Mapping[str, Any], waiting: InstanceStatus | None) -> tup
     """Nothing is broken, some are missing: on their way (a scale-up) or with no place to go."""
     if holds(deployment, "ReplicaFailure"):
         return State.DEGRADED, Reason.REJECTED, waiting
-    if waiting is not None and waiting.reason not in {"", Reason.STARTING}:
+    if waiting is not None and waiting.reason not in UNEXPLAINED:
         return State.DEGRADED, waiting.reason, waiting
     return State.UPDATING, "", waiting
 

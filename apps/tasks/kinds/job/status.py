@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from apps.kernel.text import say as _
 from apps.tasks.domain.states import Intent, Reason, State
 from apps.tasks.kinds.base import InstanceState, InstanceStatus, Observed, Outcome, Status
 from apps.tasks.kinds.containers import bounded
@@ -44,17 +43,10 @@ def _history(job: Mapping[str, Any], instances: Instances) -> dict[str, object]:
     return {name: number for name, number in (("evicted", displaced), ("failures", failures)) if number}
 
 
-def _note(history: Mapping[str, object]) -> str:
-    evicted = history.get("evicted")
-    if not evicted:
-        return ""
-    return _("1 attempt evicted") if evicted == 1 else _("%(n)d attempts evicted", n=evicted)
-
-
 def _final(job: Mapping[str, Any], instances: Instances) -> Status | None:
     numbers = _history(job, instances)
     if holds(job, "Complete"):
-        return Status(State.SUCCEEDED, "", numbers, _note(numbers), instances=instances, outcome=Outcome.SUCCEEDED)
+        return Status(State.SUCCEEDED, "", numbers, instances=instances, outcome=Outcome.SUCCEEDED)
     if not holds(job, "Failed"):
         return None
     told = condition(job, "Failed")
