@@ -21,7 +21,7 @@ from devkube.children import start as start_child
 from devkube.demo.installation import AlreadyRunningError, Installation
 from devkube.demo.programs import ROOT, Plan
 from devkube.demo.servers import ServerStartError
-from devkube.demo.supervisor import StartError, Supervisor, tail, wait_for_end
+from devkube.demo.supervisor import StartError, Supervisor, begin, tail, wait_for_end
 
 app = typer.Typer(add_completion=False, help=__doc__)
 console = Console(highlight=False)
@@ -50,7 +50,7 @@ async def _run(installation: Installation) -> None:
     began = time.monotonic()
     try:
         with console.status("starting") as status:
-            await _or_stop(_set_up(installation, supervisor, status), stop)
+            await _or_stop(begin(supervisor, lambda: _set_up(installation, supervisor, status)), stop)
         if not stop.is_set():
             show_logins(installation, f"ready after {time.monotonic() - began:.1f} s; Ctrl-C stops everything")
             await supervisor.watch(stop)

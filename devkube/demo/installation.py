@@ -19,7 +19,8 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from devkube.children import alive, free_port, started_at
+from devkube.children import alive, started_at
+from devkube.demo.ports import Ports
 
 LEFT_SECONDS = 20.0
 
@@ -38,6 +39,7 @@ class Installation:
         self.home.chmod(0o711)
         self.logs = self.home / "logs"
         self.access = self.home / "access.json"
+        self._reserved = Ports()
 
     @contextlib.contextmanager
     def held(self) -> Iterator[None]:
@@ -54,6 +56,7 @@ class Installation:
             os.pwrite(lock, str(os.getpid()).encode(), 0)
             yield
         finally:
+            self._reserved.release()
             os.close(lock)
 
     def secrets(self, names: Mapping[str, Callable[[], str]]) -> dict[str, str]:
@@ -69,17 +72,20 @@ class Installation:
         return known
 
     def ports(self, wanted: Mapping[str, int | None]) -> dict[str, int]:
-        """A free port for each name: the one of the last start, else the wanted one, else any."""
+        """A free port for each name, kept from other starts until `release_ports`.
+
+        The one of the last start, else the wanted one or the next above it, else any.
+        """
         path = self.home / "ports.json"
         last: dict[str, int] = json.loads(path.read_text()) if path.exists() else {}
-        chosen: dict[str, int] = {}
-        for name, first in wanted.items():
-            port = free_port(last.get(name) or first)
-            while port in chosen.values():
-                port = free_port()
-            chosen[name] = port
+        self._reserved.release()
+        chosen = {name: self._reserved.take(last.get(name), first) for name, first in wanted.items()}
         write_private(path, json.dumps(chosen))
         return chosen
+
+    def release_ports(self) -> None:
+        """Let other starts choose them; the end of `held` and of the process do so too."""
+        self._reserved.release()
 
     def note_running(self, pids: Mapping[str, int]) -> None:
         """Write down the processes of this start, so that the next one finds what a kill -9 may leave."""

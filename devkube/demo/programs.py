@@ -84,7 +84,10 @@ class Plan:
         schedule = self.home / "beat-schedule"
         return [
             self._django(
-                "web", [*web, "--no-access-log", "--timeout-graceful-shutdown", "3"], answers(f"{self.url}/readyz")
+                "web",
+                [*web, "--no-access-log", "--timeout-graceful-shutdown", "3"],
+                answers(f"{self.url}/readyz"),
+                port=self._ports["web"],
             ),
             self._django(
                 "worker",
@@ -148,7 +151,8 @@ class Plan:
             return await asyncio.to_thread(server.ready)
 
         stop = signal.Signals(server.stop_signal)
-        return Program(server.name, server.argv, server.folder, ready, inherited_environment(), server.account, stop)
+        env = inherited_environment()
+        return Program(server.name, server.argv, server.folder, ready, env, server.account, stop, port=server.port)
 
     def _cluster(self, name: str) -> Program:
         folder = self.home / "clusters" / name / "api"
@@ -183,8 +187,10 @@ class Plan:
         tokens = {"DEVKUBE_TOKEN": self._secret("CLUSTER", name), "DEVKUBE_SINK_TOKEN": self._secret("INGEST", name)}
         return self._python(f"logs of {name}", words, tokens, at_once)
 
-    def _django(self, name: str, words: list[str], ready: Callable[[], Awaitable[bool]]) -> Program:
-        return Program(name, [sys.executable, *words], ROOT, ready, self.environment(), grace=25.0)
+    def _django(
+        self, name: str, words: list[str], ready: Callable[[], Awaitable[bool]], *, port: int | None = None
+    ) -> Program:
+        return Program(name, [sys.executable, *words], ROOT, ready, self.environment(), grace=25.0, port=port)
 
     def _python(
         self, name: str, words: list[str], extra: dict[str, str], ready: Callable[[], Awaitable[bool]]

@@ -15,7 +15,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from devkube.children import Account, start
+from devkube.children import Account, free_port, start
+from devkube.demo.ports import listens
 
 READY_SECONDS = 120.0
 STEADY_SECONDS = 60.0
@@ -23,15 +24,23 @@ LONGEST_PAUSE = 30.0
 LOOK_SECONDS = 0.1
 LOG_BYTES = 5 * 1024 * 1024
 LOG_LOOK_SECONDS = 10.0
+CHOICES = 3
 
 
 class StartError(RuntimeError):
     """A process did not become ready; the message has the end of its log."""
 
 
+class PortTakenError(StartError):
+    """Somebody else listens on the port that was chosen for a program: choose anew."""
+
+
 @dataclass(frozen=True, slots=True)
 class Program:
-    """One process to keep running. `ready` is asked again and again; `grace` seconds lie between stop and SIGKILL."""
+    """One process to keep running. `ready` is asked again and again; `grace` seconds lie between stop and SIGKILL.
+
+    With a `port` it is ready only when it listens there itself: another's answer proves nothing.
+    """
 
     name: str
     argv: Sequence[str]
@@ -41,6 +50,7 @@ class Program:
     account: Account | None = None
     stop: signal.Signals = signal.SIGTERM
     grace: float = 20.0
+    port: int | None = None
 
 
 class Supervised:
@@ -65,14 +75,20 @@ class Supervised:
         self._since = time.monotonic()
 
     async def until_ready(self) -> None:
-        """Wait until the program says that it is ready; raises StartError."""
+        """Wait until the program itself says that it is ready; raises StartError, PortTakenError."""
         give_up = time.monotonic() + READY_SECONDS
-        while not await self.program.ready():
-            if self.process is None or self.process.poll() is not None:
-                raise StartError(f"{self.program.name} ended at once:\n{tail(self.log)}")
+        while not await self._ready():
             if time.monotonic() > give_up:
                 raise StartError(f"{self.program.name} is not ready after {READY_SECONDS:.0f} s:\n{tail(self.log)}")
             await asyncio.sleep(LOOK_SECONDS)
+
+    async def _ready(self) -> bool:
+        answered = await self.program.ready()
+        if self.process is None or self.process.poll() is not None:
+            told = f"{self.program.name} ended at once:\n{tail(self.log)}"
+            port = self.program.port
+            raise PortTakenError(told) if port and free_port(port) != port else StartError(told)
+        return answered and (self.program.port is None or listens(self.process.pid, self.program.port))
 
     def revive(self) -> str:
         """Start it again when it died and its pause is over; a line for the person watching when there is news."""
@@ -174,6 +190,19 @@ class Supervisor:
 
     def _tell(self) -> None:
         self._changed({each.program.name: each.process.pid for each in self.members if each.process})
+
+
+async def begin(supervisor: Supervisor, set_up: Callable[[], Awaitable[None]]) -> None:
+    """Run `set_up`; when a port was taken meanwhile, stop everything and set up again with others."""
+    for choice in range(1, CHOICES + 1):
+        try:
+            await set_up()
+        except PortTakenError:
+            if choice == CHOICES:
+                raise
+            await supervisor.stop()
+        else:
+            return
 
 
 async def wait_for_end(process: subprocess.Popen[bytes], seconds: float) -> None:

@@ -109,9 +109,12 @@ def test_an_installation_keeps_secrets_and_ports_and_keeps_them_private(tmp_path
     home = tmp_path / "demo"
     first = Installation(home).secrets({"A": random_token})
     again = Installation(home).secrets({"A": random_token, "B": random_token})
-    ports = Installation(home).ports({"web": None, "postgres": None})
+    installation = Installation(home)
+    ports = installation.ports({"web": None, "postgres": None})
+    installation.release_ports()
     assert again["A"] == first["A"]
-    assert Installation(home).ports({"web": 1, "postgres": None}) == ports
+    assert installation.ports({"web": 1, "postgres": None}) == ports
+    installation.release_ports()
     assert {path.name: oct(path.stat().st_mode & 0o777) for path in home.glob("*.*")} == {
         "secrets.env": "0o600",
         "ports.json": "0o600",
