@@ -9,3 +9,6 @@ DEBUG = False
 globals().update(from_environment(read(fallbacks={"PLATFORM_HTTPS": "false"})))
 LOGGING = _logging.configure(globals()["LOG_LEVEL"], readable=True)
 WHITENOISE_USE_FINDERS = True
+# A front end built again under the running web would else be cut to the sizes that its files had at the start.
+WHITENOISE_AUTOREFRESH = True
+WHITENOISE_MAX_AGE = 0
