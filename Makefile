@@ -14,7 +14,7 @@ KUBE ?= 1.37
 # Tests in parallel: as many workers as cores, two at least.
 JOBS ?= $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$(( n > 2 ? n : 2 )))
 
-.PHONY: help kube-tools demo demo-logins demo-reset test gates pytest assets lock screens clean
+.PHONY: help kube-tools demo-kubernetes demo demo-logins demo-reset test gates pytest assets lock screens clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## (.*)/  make \1\t\2/' | expand -t 22
@@ -30,6 +30,9 @@ demo-reset: ## forget the demo's data; the next start is a new installation
 
 kube-tools: .venv/bin/python ## build a real Kubernetes for its tests (KUBE=1.34: another minor); 10 minutes once
 	@exec $(BIN)/python -m devkube.real.build --kube $(KUBE)
+
+demo-kubernetes: $(STAMPS)/demo $(STAMPS)/assets kube-tools ## the same demo on three real control planes (first builds them)
+	@DEMO_HOME=$${DEMO_HOME:-.demo-kubernetes} exec $(BIN)/python -m devkube.demo start --real
 
 test: $(STAMPS)/test $(STAMPS)/assets $(STAMPS)/browser gates pytest ## every gate and every test
 

@@ -134,9 +134,10 @@ def _resources(projects: Sequence[Project], engineer: User) -> None:
 def _cluster(entry: Mapping[str, str], *, by: User, now: datetime) -> None:
     """The embedded clusters change their port when theirs is taken, so the address is written on each start."""
     digest = hashlib.sha256(entry["ingest_token"].encode()).hexdigest()
+    server, token, ca = entry["server"], entry["token"], entry.get("ca")
     cluster = Cluster.objects.filter(name=entry["name"]).first()
     if cluster is None:
-        cluster = clusters.add_cluster(entry["name"], server=entry["server"], token=entry["token"], by=by, now=now)
+        cluster = clusters.add_cluster(entry["name"], server=server, token=token, ca=ca, by=by, now=now)
     else:
-        clusters.rotate_credentials(cluster, server=entry["server"], token=entry["token"], by=by, now=now)
+        clusters.rotate_credentials(cluster, server=server, token=token, ca=ca, by=by, now=now)
     Cluster.objects.filter(pk=cluster.pk).update(ingest_digest=digest)

@@ -31,6 +31,9 @@ def main(  # noqa: PLR0913, PLR0917 - typer reads the options of the command lin
     open_endpoints: Annotated[
         bool, typer.Option(help="Let every local process ask for logs and exec, not only the holder of the token.")
     ] = False,
+    tls: Annotated[
+        Path | None, typer.Option(help="NAME of NAME.crt and NAME.key: serve https; whoever --ca signed may ask.")
+    ] = None,
     backoff: Annotated[float, typer.Option(help="First back-off after a crash, in seconds.")] = 10.0,
     heartbeat: Annotated[float, typer.Option(help="Seconds between two renewals of a node's lease.")] = 10.0,
     keep_logs: Annotated[float, typer.Option(help="Seconds for which the logs of a deleted pod are kept.")] = 3600.0,
@@ -50,7 +53,9 @@ def main(  # noqa: PLR0913, PLR0917 - typer reads the options of the command lin
         stop = asked_to_stop()
         api = Api(server, token, ca)
         kubelet = Kubelet(api, plans, data, port=bound, backoff=backoff, heartbeat=heartbeat, keep_logs=keep_logs)
-        http = server_of(Endpoints(kubelet, port=bound, token="" if open_endpoints else token))
+        trusted = (tls, ca) if tls and ca else None
+        endpoints = Endpoints(kubelet, port=0 if trusted else bound, token="" if open_endpoints else token)
+        http = server_of(endpoints, trusted)
         serving = asyncio.create_task(http.serve(sockets=[wire]))
         await kubelet.run(stop)
         http.should_exit = True

@@ -64,6 +64,8 @@ class NodePlan:
                 {"type": "Hostname", "address": self.name},
             ],
             "daemonEndpoints": {"kubeletEndpoint": {"Port": port}},
+            # Or the real API server would speak SPDY to us for an exec.
+            "declaredFeatures": ["ExtendWebSocketsToKubelet"],
             "nodeInfo": info,
         }
 

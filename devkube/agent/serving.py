@@ -1,6 +1,7 @@
 """The node's own endpoints, which the API server calls: logs, exec, health.
 
-They listen on loopback without TLS and answer only to the agent's own API token, which the embedded API server sends.
+They listen on loopback. Without TLS they answer only to the agent's own API token, which the embedded API server sends;
+with it (`--tls`) only to a certificate of the cluster's authority, which the real API server shows.
 Without a token (`--open-endpoints`, for an API server that sends none) they answer to every process of this machine,
 but never to a web page: a request that carries an Origin or another Host is refused.
 """
@@ -10,8 +11,10 @@ from __future__ import annotations
 import contextlib
 import hmac
 import socket
+import ssl
 from collections.abc import Generator
 from pathlib import Path
+from typing import Any
 
 import uvicorn
 from starlette.applications import Starlette
@@ -36,7 +39,7 @@ class Endpoints:
     """The HTTP application of one agent."""
 
     def __init__(self, kubelet: Kubelet, *, port: int, token: str = "") -> None:
-        """`token` empty: every local process may ask."""
+        """`token` empty: every local process may ask. `port` 0: the connection has already shown who asks."""
         self._kubelet, self._port, self._token = kubelet, port, token
         place = "{namespace}/{pod}/{container}"
         self.app = Starlette(
@@ -48,6 +51,8 @@ class Endpoints:
         )
 
     def _trusted(self, headers: Headers) -> bool:
+        if not self._port:
+            return True
         if "origin" in headers or headers.get("host") != f"127.0.0.1:{self._port}":
             return False
         given = headers.get("authorization", "")
@@ -85,7 +90,9 @@ class Endpoints:
             await websocket.send_denial_response(PlainTextResponse(str(error), 404))
             return
         asked = websocket.query_params
-        flags = {name: asked.get(name) in ("true", "1") for name in ("stdin", "stdout", "stderr", "tty")}
+        # The real API server asks a kubelet in words of its own.
+        words = {"stdin": "input", "stdout": "output", "stderr": "error", "tty": "tty"}
+        flags = {ours: _says_yes(asked, ours) or _says_yes(asked, theirs) for ours, theirs in words.items()}
         await executing.serve(websocket, run, executing.ExecQuery(asked.getlist("command"), **flags))
 
     def _run(self, place: dict[str, str], *, previous: bool) -> Run:
@@ -121,8 +128,12 @@ def log_query(asked: QueryParams) -> LogQuery:
     if numbers["sinceSeconds"] is not None:
         since = clock.nanoseconds() - numbers["sinceSeconds"] * 1_000_000_000
     stream = {"Stdout": "stdout", "Stderr": "stderr"}.get(asked.get("stream", ""), "")
-    on = {name: asked.get(name) in ("true", "1") for name in ("timestamps", "follow")}
+    on = {name: _says_yes(asked, name) for name in ("timestamps", "follow")}
     return LogQuery(numbers["tailLines"], since, on["timestamps"], numbers["limitBytes"], on["follow"], stream)
+
+
+def _says_yes(asked: QueryParams, name: str) -> bool:
+    return asked.get(name) in ("true", "1")
 
 
 class Server(uvicorn.Server):
@@ -151,9 +162,18 @@ def remembered_port(file: Path) -> int:
     return port
 
 
-def server_of(endpoints: Endpoints) -> Server:
-    """A uvicorn server for the endpoints; run it with `serve(sockets=[…])`."""
+def server_of(endpoints: Endpoints, trusted: tuple[Path, Path] | None = None) -> Server:
+    """A uvicorn server for the endpoints; run it with `serve(sockets=[…])`.
+
+    `trusted` are the stem of our certificate's files and the authority that a client's certificate must be from: the
+    real API server asks its nodes over https only, and shows one.
+    """
+    tls: dict[str, Any] = {}
+    if trusted:
+        stem, authority = trusted
+        tls = {"ssl_certfile": f"{stem}.crt", "ssl_keyfile": f"{stem}.key"}
+        tls |= {"ssl_ca_certs": str(authority), "ssl_cert_reqs": ssl.CERT_REQUIRED}
     config = uvicorn.Config(
-        endpoints.app, log_level="warning", access_log=False, lifespan="off", timeout_graceful_shutdown=1
+        endpoints.app, log_level="warning", access_log=False, lifespan="off", timeout_graceful_shutdown=1, **tls
     )
     return Server(config)

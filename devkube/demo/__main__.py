@@ -18,10 +18,12 @@ from rich.table import Table
 
 from devkube.agent.runs import Runs
 from devkube.children import start as start_child
+from devkube.demo.depths import Embedded, Real
 from devkube.demo.installation import AlreadyRunningError, Installation
 from devkube.demo.programs import ROOT, Plan
 from devkube.demo.servers import ServerStartError
 from devkube.demo.supervisor import StartError, Supervisor, begin, tail, wait_for_end
+from devkube.real.tools import ToolsMissingError
 
 app = typer.Typer(add_completion=False, help=__doc__)
 console = Console(highlight=False)
@@ -31,18 +33,21 @@ CHORE_SECONDS = 300.0
 
 
 @app.command()
-def start(home: Home = DEFAULT_HOME) -> None:
+def start(
+    home: Home = DEFAULT_HOME,
+    real: Annotated[bool, typer.Option(help="Run the clusters on real control planes (make kube-tools).")] = False,
+) -> None:
     """Start everything and keep it running until Ctrl-C."""
     installation = Installation(home)
     try:
         with installation.held():
-            asyncio.run(_run(installation))
-    except (AlreadyRunningError, StartError, ServerStartError) as error:
+            asyncio.run(_run(installation, Real if real else Embedded))
+    except (AlreadyRunningError, StartError, ServerStartError, ToolsMissingError) as error:
         console.print(f"[red]✗[/red] {error}", markup=True, soft_wrap=True)
         sys.exit(1)
 
 
-async def _run(installation: Installation) -> None:
+async def _run(installation: Installation, depth: type[Real | Embedded]) -> None:
     stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
@@ -50,7 +55,7 @@ async def _run(installation: Installation) -> None:
     began = time.monotonic()
     try:
         with console.status("starting") as status:
-            await _or_stop(begin(supervisor, lambda: _set_up(installation, supervisor, status)), stop)
+            await _or_stop(begin(supervisor, lambda: _set_up(installation, depth, supervisor, status)), stop)
         if not stop.is_set():
             show_logins(installation, f"ready after {time.monotonic() - began:.1f} s; Ctrl-C stops everything")
             await supervisor.watch(stop)
@@ -72,10 +77,12 @@ async def _or_stop(work: Any, stop: asyncio.Event) -> None:
     await doing
 
 
-async def _set_up(installation: Installation, supervisor: Supervisor, status: Status) -> None:
+async def _set_up(
+    installation: Installation, depth: type[Real | Embedded], supervisor: Supervisor, status: Status
+) -> None:
     status.update("looking for what an earlier start left")
     await asyncio.to_thread(installation.end_left_behind)
-    plan = Plan(installation)
+    plan = Plan(installation, depth)
     status.update("preparing the databases")
     await plan.prepare()
     status.update("starting databases and clusters")

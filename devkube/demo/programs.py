@@ -8,27 +8,26 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
-import httpx
-
+from devkube.demo.depths import CRASH_BACKOFF, Depth, Embedded
 from devkube.demo.installation import Installation, random_sealing_key, random_token, write_private
 from devkube.demo.plant import CLUSTERS
+from devkube.demo.readiness import answers, at_once, says
 from devkube.demo.servers import PostgresServer, Server, ValkeyServer
 from devkube.demo.supervisor import Program
 
 ROOT = Path(__file__).resolve().parents[2]
 WEB_PORT = 8000
-CRASH_BACKOFF = "2"
 SETTINGS = "platform_site.settings.demo"
 
 
 class Plan:
     """All programs of one start; choosing ports and secrets happens here."""
 
-    def __init__(self, installation: Installation) -> None:
-        """Reads or makes secrets and ports; starts nothing."""
+    def __init__(self, installation: Installation, depth: Callable[[str, Path, int], Depth] = Embedded) -> None:
+        """Reads or makes secrets and ports; starts nothing. `depth` makes a cluster of a name, folder and port."""
         self.home = installation.home
         self._installation = installation
         makers: dict[str, Callable[[], str]] = {"PLATFORM_SECRET_KEY": lambda: random_token() + random_token()}
@@ -39,6 +38,9 @@ class Plan:
         wanted: dict[str, int | None] = {"web": WEB_PORT, "postgres": None, "valkey": None}
         wanted |= {f"{kind}-{name}": None for name in CLUSTERS for kind in ("cluster", "agent")}
         self._ports = installation.ports(wanted)
+        self._depths = {
+            name: depth(name, self.home / "clusters" / name, self._ports[f"cluster-{name}"]) for name in CLUSTERS
+        }
         self.postgres = PostgresServer(self.home / "postgres", port=self._ports["postgres"])
         self.valkey = ValkeyServer(self.home / "valkey", port=self._ports["valkey"])
 
@@ -57,7 +59,9 @@ class Plan:
             folder.mkdir(parents=True, exist_ok=True)
             write_private(folder / "nodes.json", json.dumps(nodes))
             tokens = {"token": self._secret("CLUSTER", name), "ingest_token": self._secret("INGEST", name)}
-            plant.append({"name": name, "server": self._server(name), **tokens})
+            depth = self._depths[name]
+            await asyncio.to_thread(depth.prepare)
+            plant.append({"name": name, "server": depth.server, "ca": depth.ca, **tokens})
         write_private(self.home / "clusters.json", json.dumps(plant))
 
     def foundation(self) -> list[Program]:
@@ -140,9 +144,6 @@ class Plan:
 
     # -- single programs --------------------------------------------------------------------------------------------
 
-    def _server(self, cluster: str) -> str:
-        return f"http://127.0.0.1:{self._ports[f'cluster-{cluster}']}"
-
     def _secret(self, kind: str, cluster: str) -> str:
         return self._secrets[f"{kind}_TOKEN_{cluster}"]
 
@@ -155,34 +156,23 @@ class Plan:
         return Program(server.name, server.argv, server.folder, ready, env, server.account, stop, port=server.port)
 
     def _cluster(self, name: str) -> Program:
-        folder = self.home / "clusters" / name / "api"
-        port = str(self._ports[f"cluster-{name}"])
-        words = [
-            "-m",
-            "devkube.embedded",
-            "--port",
-            port,
-            "--name",
-            name,
-            "--data-dir",
-            str(folder),
-            "--job-backoff",
-            CRASH_BACKOFF,
-        ]
-        token = self._secret("CLUSTER", name)
-        return self._python(
-            f"cluster {name}", words, {"DEVKUBE_TOKEN": token}, answers(f"{self._server(name)}/version", token)
-        )
+        token, title = self._secret("CLUSTER", name), f"cluster {name}"
+        depth = self._depths[name]
+        ready = depth.ready(token, says(self._installation.logs / f"{title}.log"))
+        return self._python(title, depth.words(), {"DEVKUBE_TOKEN": token}, ready)
 
     def _agent(self, name: str) -> Program:
-        folder, port = self.home / "clusters" / name, self._ports[f"agent-{name}"]
-        words = ["-m", "devkube.agent", "--server", self._server(name), "--nodes", str(folder / "nodes.json")]
+        folder, port, depth = self.home / "clusters" / name, self._ports[f"agent-{name}"], self._depths[name]
+        words = ["-m", "devkube.agent", "--server", depth.server, "--nodes", str(folder / "nodes.json")]
         words += ["--data-dir", str(folder / "agent"), "--port", str(port), "--backoff", CRASH_BACKOFF]
-        ready = answers(f"http://127.0.0.1:{port}/healthz")
-        return self._python(f"nodes of {name}", words, {"DEVKUBE_TOKEN": self._secret("CLUSTER", name)}, ready)
+        words += [*depth.client_words(), *depth.agent_words()]
+        token = {"DEVKUBE_TOKEN": self._secret("CLUSTER", name)}
+        return self._python(f"nodes of {name}", words, token, depth.agent_ready(port))
 
     def _shipper(self, name: str) -> Program:
-        words = ["-m", "devkube.shipper", "--server", self._server(name), "--sink-url", f"{self.url}/ingest/vector"]
+        depth = self._depths[name]
+        words = ["-m", "devkube.shipper", "--server", depth.server, "--sink-url", f"{self.url}/ingest/vector"]
+        words += depth.client_words()
         words += ["--data-dir", str(self.home / "clusters" / name / "agent"), "--partial-seconds", "2"]
         tokens = {"DEVKUBE_TOKEN": self._secret("CLUSTER", name), "DEVKUBE_SINK_TOKEN": self._secret("INGEST", name)}
         return self._python(f"logs of {name}", words, tokens, at_once)
@@ -193,42 +183,16 @@ class Plan:
         return Program(name, [sys.executable, *words], ROOT, ready, self.environment(), grace=25.0, port=port)
 
     def _python(
-        self, name: str, words: list[str], extra: dict[str, str], ready: Callable[[], Awaitable[bool]]
+        self, name: str, words: Sequence[str], extra: dict[str, str], ready: Callable[[], Awaitable[bool]]
     ) -> Program:
         env = {**inherited_environment(), **extra, "PYTHONUNBUFFERED": "1"}
         return Program(name, [sys.executable, *words], ROOT, ready, env)
 
     def _says(self, name: str, words: str) -> Callable[[], Awaitable[bool]]:
-        """Ready when a line of this start's log holds the words."""
-        log = self._installation.logs / f"{name}.log"
-        before = log.stat().st_size if log.exists() else 0
-
-        async def ready() -> bool:
-            return words.encode() in log.read_bytes()[before:]
-
-        return ready
+        return says(self._installation.logs / f"{name}.log")(words)
 
 
 def inherited_environment() -> dict[str, str]:
     """The caller's environment without foreign settings; compiled modules are kept, for a quick second start."""
     left_out = ("PLATFORM_", "DJANGO_", "DEVKUBE_", "PYTHONDONTWRITEBYTECODE")
     return {key: value for key, value in os.environ.items() if not key.startswith(left_out)}
-
-
-async def at_once() -> bool:
-    """Ready as soon as it is started."""
-    return True
-
-
-def answers(url: str, token: str = "") -> Callable[[], Awaitable[bool]]:
-    """Ready when the URL answers 200."""
-
-    async def ready() -> bool:
-        headers = {"Authorization": f"Bearer {token}"} if token else {}
-        try:
-            async with httpx.AsyncClient(timeout=5.0, trust_env=False) as client:
-                return (await client.get(url, headers=headers)).status_code == 200
-        except httpx.HTTPError:
-            return False
-
-    return ready

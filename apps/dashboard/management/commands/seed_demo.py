@@ -22,7 +22,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
-            "--clusters", type=Path, required=True, help="JSON list of name, server, token, ingest_token"
+            "--clusters", type=Path, required=True, help="JSON list of name, server, token, ingest_token, ca"
         )
         parser.add_argument("--access", type=Path, required=True, help="file to write logins into, mode 0600")
         parser.add_argument("--url", required=True, help="address of the web process")
