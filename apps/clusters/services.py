@@ -16,9 +16,9 @@ from django.utils.translation import gettext as _
 from apps.accounts.models import User
 from apps.audit import services as audit
 from apps.clusters import sealing
+from apps.clusters.domain.node_labels import label_changes
 from apps.clusters.domain.profile import read_profile
 from apps.clusters.gateway import registry
-from apps.clusters.gateway.labels import POOL
 from apps.clusters.gateway.port import ClusterFacts, ClusterGateway, GatewayError, Manifest, ObjectRef, Resource
 from apps.clusters.models import Cluster, Node, Pool
 from apps.kernel.errors import Code, Refusal, Refused, refuse
@@ -134,13 +134,14 @@ def assign_pool(nodes: Sequence[Node], pool: Pool | None, *, by: User, now: date
 
 
 def label_nodes(cluster: Cluster, *, gateway: ClusterGateway | None = None) -> int:
-    """Write each node's pool as its label ``platform/pool``; returns how many differed. Raises GatewayError."""
+    """Write each node's pool and mark as its labels; returns how many nodes differed. Raises GatewayError."""
     gateway = gateway or registry.gateway_for(cluster)
     changed = 0
-    for node in Node.objects.select_related("pool").filter(cluster=cluster, gone_at=None):
-        wanted = node.pool.name if node.pool else None
-        if node.labels.get(POOL) != wanted:
-            gateway.merge(ObjectRef(Resource.NODE, node.name), {"metadata": {"labels": {POOL: wanted}}})
+    for node in Node.objects.select_related("pool", "mark").filter(cluster=cluster, gone_at=None):
+        pool, mark = node.pool.name if node.pool else None, node.mark.mark if node.mark else None
+        selector = node.mark.node_selector if node.mark else {}
+        if changes := label_changes(node.labels, pool=pool, mark=mark, selector=selector):
+            gateway.merge(ObjectRef(Resource.NODE, node.name), {"metadata": {"labels": changes}})
             changed += 1
     return changed
 

@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+from apps.clusters.domain.node_labels import label_changes
 from apps.clusters.gateway.memory import MemoryGateway
 from apps.clusters.gateway.port import (
     Change,
@@ -199,6 +200,24 @@ def test_a_nodes_labels_are_merged(gateway: ClusterGateway, made_node: str) -> N
     merged = gateway.merge(ObjectRef(Resource.NODE, made_node), {"metadata": {"labels": {"platform/pool": "public"}}})
     expected = node(made_node)["metadata"]["labels"] | {"platform/pool": "public"}
     assert expected.items() <= dict(merged["metadata"]["labels"]).items()
+
+
+def test_a_nodes_mark_is_written_and_taken_away_again_as_the_platform_does_it(
+    gateway: ClusterGateway, made_node: str
+) -> None:
+    product = {"nvidia.com/gpu.product": "A100"}
+    ref = ObjectRef(Resource.NODE, made_node)
+    gateway.merge(ref, {"metadata": {"labels": {"platform/mark": None, **product}}})
+
+    def after(mark: str | None) -> dict[str, str]:
+        there = gateway.read(ref)
+        assert there is not None
+        changes = label_changes(there["metadata"]["labels"], pool=None, mark=mark, selector=product)
+        kept: dict[str, str] = gateway.merge(ref, {"metadata": {"labels": changes}})["metadata"]["labels"]
+        return kept
+
+    assert after("a100-80g") == {**product, "platform/mark": "a100-80g", "platform/mark-written-by": "platform"}
+    assert after(None) == product
 
 
 def test_many_lists_are_read_whole(gateway: ClusterGateway) -> None:

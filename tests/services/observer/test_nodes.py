@@ -8,7 +8,7 @@ import pytest
 
 from apps.clusters.gateway.kube.reflector import Complete, Deleted, Delta, Seen
 from apps.clusters.gateway.memory import MemoryGateway
-from apps.clusters.gateway.port import Resource
+from apps.clusters.gateway.port import ObjectRef, Resource
 from apps.clusters.models import AcceleratorType, Node
 from apps.clusters.observer import record_nodes
 from apps.clusters.services import assign_pool, label_nodes
@@ -121,3 +121,23 @@ def test_a_node_put_into_a_pool_is_labelled_on_its_cluster(world: World) -> None
     record_nodes(cluster, seen(*gateway.everything(Resource.NODE)), now=world.now)
     labels = gateway.everything(Resource.NODE)[0]["metadata"]["labels"]
     assert (changed, labels["platform/pool"], label_nodes(cluster, gateway=gateway)) == (1, "public", 0)
+
+
+def test_a_node_of_a_mark_selected_by_other_labels_gets_its_mark_written_and_kept(world: World) -> None:
+    cluster, gateway = world.a_cluster(), MemoryGateway()
+    world.a_mark("a100-80g", node_selector={"nvidia.com/gpu.product": "A100"})
+    metadata = {"name": "n1", "uid": "u1", "labels": {"nvidia.com/gpu.product": "A100"}}
+    gateway.put(Resource.NODE, {**a_node(), "metadata": metadata})
+
+    def after_a_check(**labels: str | None) -> str | None:
+        gateway.merge(ObjectRef(Resource.NODE, "n1"), {"metadata": {"labels": labels}})
+        for _round in range(2):
+            record_nodes(cluster, seen(*gateway.everything(Resource.NODE)), now=world.now)
+            label_nodes(cluster, gateway=gateway)
+        found: str | None = gateway.everything(Resource.NODE)[0]["metadata"]["labels"].get("platform/mark")
+        return found
+
+    assert after_a_check() == "a100-80g"
+    assert after_a_check(**{"platform/mark": "wrong"}) == "a100-80g"
+    assert after_a_check(**{"platform/mark": None}) == "a100-80g"
+    assert after_a_check(**{"nvidia.com/gpu.product": None}) is None
