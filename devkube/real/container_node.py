@@ -138,7 +138,7 @@ class ContainerNode:
             raise StartError("there is no static busybox")
         archive = self.folder / "images.tar"
         write_archive(archive, self._images, program, _arch())
-        self.ctr("images", "import", "--snapshotter", "native", str(archive))
+        self.ctr("images", "import", "--local", "--snapshotter", "native", str(archive))
 
     def _introduce(self, deadline: float) -> None:
         """Give the node its address and its cards and take off the taint that waits for a cloud to do so."""

@@ -7,8 +7,10 @@ Linux as root only.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -17,7 +19,7 @@ from pathlib import Path
 
 from devkube.real.daemon import Daemon
 
-READY_SECONDS = 20.0
+READY_SECONDS, GONE_SECONDS = 20.0, 10.0
 # Places that the programs have built in: private to each node, so that several stand side by side.
 PRIVATE = ("/run", "/var/lib/kubelet", "/var/log/containers")
 # dash and busybox wait for any child, so the shell is an init that leaves no zombies.
@@ -64,8 +66,11 @@ class Enclosure:
         return ["nsenter", f"--target={self._first()}", "--mount", "--pid", "--", *words]
 
     def end(self) -> None:
-        """Kill all that is inside, at once."""
-        self.part.kill()
+        """Kill all that is inside, and wait until it is gone: the first process ends last."""
+        if self.part.alive:
+            with contextlib.suppress(ProcessLookupError, IndexError):
+                os.kill(self._first(), signal.SIGKILL)
+        self.part.end(GONE_SECONDS)
 
     def _first(self) -> int:
         process = self.part.process

@@ -17,6 +17,7 @@ from typing import Any, NoReturn, TypeVar
 import httpx
 import pytest
 
+from devkube.real.container_node import ContainerNode, obstacle
 from devkube.real.control_plane import PROGRAMS, ControlPlane
 from devkube.real.simulated_nodes import KWOK, SimulatedNodes
 from devkube.real.tools import Toolbox, ToolsMissingError
@@ -67,6 +68,15 @@ def nodes(plane: ControlPlane) -> Iterator[SimulatedNodes]:
     """kwok beside it; no node is there before a test adds it."""
     built([KWOK])
     with SimulatedNodes(plane) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def container_node(plane: ControlPlane) -> Iterator[ContainerNode]:
+    """A node of 4 cards on it that runs real containers; pods choose it by the label `platform/mark: container`."""
+    if reason := obstacle(plane.toolbox):
+        leave_out(reason)
+    with ContainerNode(plane, cards=4, labels={"platform/mark": "container", "platform/pool": "public"}) as running:
         yield running
 
 

@@ -1,5 +1,5 @@
 """The real plane of this folder's tests."""
 
-from tests.support.kubernetes import http, nodes, plane, tools
+from tests.support.kubernetes import container_node, http, nodes, plane, tools
 
-__all__ = ["http", "nodes", "plane", "tools"]
+__all__ = ["container_node", "http", "nodes", "plane", "tools"]

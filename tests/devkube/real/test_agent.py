@@ -7,9 +7,7 @@ import os
 import ssl
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -25,9 +23,9 @@ NODES = [{"name": "agent-1", "capacity": {"cpu": "8", "memory": "32Gi", "nvidia.
 
 
 @pytest.fixture(scope="module")
-def agent(plane: ControlPlane, http: httpx.Client) -> Iterator[None]:
+def agent(plane: ControlPlane, http: httpx.Client, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """An agent that plays one node."""
-    folder = Path(tempfile.mkdtemp(prefix="agent-"))
+    folder = tmp_path_factory.mktemp("agent")
     (folder / "nodes.json").write_text(json.dumps(NODES))
     words = ["--server", plane.url, "--ca", str(plane.ca), "--nodes", str(folder / "nodes.json"), "--heartbeat", "1"]
     words += ["--data-dir", str(folder / "data"), "--tls", str(plane.secrets.server.key.with_suffix(""))]

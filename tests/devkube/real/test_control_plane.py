@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from shutil import rmtree
 
 import httpx
 import pytest
@@ -102,6 +103,7 @@ def test_a_part_that_does_not_start_names_its_log_and_shows_its_end(tools: Toolb
         plane.start()
     assert (plane.logs / "kube-scheduler.log").exists()
     assert {part.alive for part in plane.parts.values()} == {False}
+    rmtree(plane.folder)
 
 
 def test_keeps_its_objects_in_a_folder_that_is_given(tools: Toolbox, tmp_path: Path) -> None:
@@ -124,7 +126,7 @@ def test_ends_with_its_owner(tools: Toolbox) -> None:
     folder, *pids = done.stdout.split()
     assert len(pids) == len(PROGRAMS)
     until(lambda: not any(alive(int(pid)) for pid in pids), 20)
-    subprocess.run(["rm", "-rf", folder], check=True)
+    rmtree(folder)
 
 
 def test_is_up_in_seconds(tools: Toolbox) -> None:
