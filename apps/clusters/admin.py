@@ -76,7 +76,7 @@ class ClusterForm(forms.ModelForm[Cluster]):
         return hashlib.sha256(token.encode()).hexdigest() if token else ""
 
     def _check(self, values: dict[str, Any]) -> None:
-        fault = services.credentials_fault(values["server"], values["token"], values.get("ca") or None)
+        fault = services.credentials_fault(values["server"], values["token"], values.get("ca") or None, now=clock.now())
         for field, sentences in (fault.fields if fault else {}).items():
             self.add_error(field, list(sentences))
 

@@ -41,7 +41,10 @@ class AcceleratorType(models.Model):
 
 
 class Cluster(models.Model):
-    """One Kubernetes cluster. ``credentials`` is sealed (clusters.sealing); ``ingest_digest`` is of its log token."""
+    """One Kubernetes cluster. ``credentials`` is sealed (clusters.sealing); ``ingest_digest`` is of its log token.
+
+    ``checks`` are the rows of domain/checklist.py as of ``checked_at``; the costly ones as of ``surveyed_at``.
+    """
 
     name = models.CharField(_("name"), max_length=40, unique=True)
     server = models.CharField(_("API address"), max_length=300)
@@ -56,6 +59,9 @@ class Cluster(models.Model):
     last_contact_at = models.DateTimeField(_("last answer"), null=True, blank=True)
     unreachable_since = models.DateTimeField(_("silent since"), null=True, blank=True)
     last_error = models.CharField(_("last fault"), max_length=500, blank=True)
+    checks = models.JSONField(_("check list"), default=list, blank=True)
+    checked_at = models.DateTimeField(_("checked"), null=True, blank=True)
+    surveyed_at = models.DateTimeField(_("checked in full"), null=True, blank=True)
     created_at = models.DateTimeField(_("added"))
 
     class Meta:

@@ -15,12 +15,18 @@ class SealBroken(Exception):
 
 
 class Credentials(msgspec.Struct, frozen=True):
-    """How the platform signs in to a cluster; ``ca`` is PEM text, or None for the machine's own authorities."""
+    """How the platform signs in to a cluster; ``ca`` is PEM text, or None for the machine's own authorities.
+
+    By ``token``, by a client certificate with its key (PEM), or both; ``server_name`` is what its certificate says.
+    """
 
     server: str
     token: str
     ca: str | None = None
     verify: bool = True
+    client_certificate: str = ""
+    client_key: str = ""
+    server_name: str = ""
 
     def __repr__(self) -> str:
         return f"Credentials(server={self.server!r}, token=…)"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
-from urllib.parse import urlsplit
 
 import msgspec
 from django.db import IntegrityError, transaction
@@ -15,14 +15,28 @@ from django.utils.translation import gettext as _
 
 from apps.accounts.models import User
 from apps.audit import services as audit
-from apps.clusters import sealing
+from apps.clusters import sealing, selectors
+from apps.clusters.domain.certificates import ca_fault
+from apps.clusters.domain.checklist import Verdict, checklist, missing_rights, needs_full, renewed, verdict
+from apps.clusters.domain.checklist_rows import Check, State, bounded, from_wire, wire
+from apps.clusters.domain.checklist_words import explained
 from apps.clusters.domain.node_labels import label_changes
 from apps.clusters.domain.profile import read_profile
+from apps.clusters.domain.sign_in import SignIn, address_fault, token_fault
+from apps.clusters.domain.survey import Survey
 from apps.clusters.gateway import registry
-from apps.clusters.gateway.port import ClusterFacts, ClusterGateway, GatewayError, Manifest, ObjectRef, Resource
+from apps.clusters.gateway.port import (
+    ClusterFacts,
+    ClusterGateway,
+    Forbidden,
+    GatewayError,
+    Manifest,
+    ObjectRef,
+    Resource,
+)
 from apps.clusters.models import Cluster, Node, Pool
 from apps.kernel.errors import Code, Refusal, Refused, refuse
-from apps.kernel.names import DNS_1123_LABEL
+from apps.kernel.names import DNS_1035_LABEL, DNS_1123_LABEL
 
 # Values and policies of domain.md §8: high and normal are equals, so neither can ever displace the other.
 PRIORITY_CLASSES = (
@@ -32,6 +46,18 @@ PRIORITY_CLASSES = (
 )
 # A contact is written this seldom while all is well, so that a busy watch does not rewrite the row for every event.
 CONTACT_STEP = timedelta(seconds=5)
+# Rights, classes, storage and nodes are asked this seldom while all is well: listing a thousand nodes is not free.
+FULL_EVERY = timedelta(minutes=5)
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A cluster that somebody wants to add."""
+
+    name: str
+    sign_in: SignIn
+    namespace_prefix: str = "platform"
+    profile: Mapping[str, Any] = field(default_factory=dict)
 
 
 def add_cluster(
@@ -46,49 +72,88 @@ def add_cluster(
     by: User,
     now: datetime,
 ) -> Cluster:
-    """Add a cluster, its credentials sealed; the next check asks what it can. Refused: invalid, duplicate_name."""
-    if not DNS_1123_LABEL.match(name) or len(name) > 40:
-        raise _field("name", _("lower-case letters, digits and hyphens, at most 40 characters"))
-    credentials = _checked(server, token, ca, verify=verify)
+    """Add a cluster unseen; its next check asks what it can. Refused: invalid, duplicate_name."""
+    sign_in = SignIn(server.rstrip("/"), token, ca or None, verify=verify)
+    return add_examined(Draft(name, sign_in, namespace_prefix, profile or {}), (), by=by, now=now)
+
+
+def look_over(draft: Draft, *, now: datetime) -> tuple[Check, ...]:
+    """What a cluster that somebody wants to add is like; nothing is kept. Refused: invalid, duplicate_name."""
+    _check_draft(draft, now=now)
+    return examine(draft.sign_in, now=now)
+
+
+def examine(sign_in: SignIn, *, now: datetime) -> tuple[Check, ...]:
+    """The check list of whatever answers to this, within half a minute. Raises Refused (invalid) at its field."""
+    _check_sign_in(sign_in, now=now)
     try:
-        read_profile(profile or {})
-    except msgspec.ValidationError as fault:
-        raise _field("profile", str(fault)) from fault
-    with transaction.atomic():
-        try:
-            with transaction.atomic():
-                cluster = Cluster.objects.create(
-                    name=name,
-                    server=credentials.server,
-                    credentials=sealing.seal_credentials(credentials),
-                    credentials_changed_at=now,
-                    namespace_prefix=namespace_prefix,
-                    profile=dict(profile or {}),
-                    created_at=now,
-                )
-        except IntegrityError as fault:
-            raise refuse(
-                Code.DUPLICATE_NAME,
-                _("There is a cluster of this name already, or the namespace prefix cannot be used."),
-                fields={"name": [_("choose another name")]},
-            ) from fault
-        audit.record("cluster.added", on=cluster, by=by, now=now, after={"name": name, "server": credentials.server})
+        survey = registry.survey_of(_credentials(sign_in))
+    except Forbidden as error:
+        return (_unusable(error),)
+    return _checklist(survey, now=now)
+
+
+def accept(checks: Sequence[Check], *, anyway: bool) -> None:
+    """Warnings are taken; ``anyway`` takes a cluster that nobody reaches, too. Raises Refused with ``checks``."""
+    found = verdict(checks)
+    if found is Verdict.FITS or (found is Verdict.UNREACHABLE and anyway):
+        return
+    faults = [explained(row) for row in checks if row.state is State.FAULT]
+    detail = (
+        _("Nobody reaches this cluster.") if found is Verdict.UNREACHABLE else _("This cluster cannot be used yet.")
+    )
+    fields = {"server": [line for fault in faults for line in (fault.sentence, fault.remedy) if line]}
+    raise refuse(Code.INVALID, detail, fields=fields, reason=found.value, checks=wire(checks))
+
+
+def add_examined(draft: Draft, checks: Sequence[Check], *, by: User, now: datetime, source: str = "") -> Cluster:
+    """Store a cluster with the check list that it was taken by, its credentials sealed, whole or not at all."""
+    _check_draft(draft, now=now)
+    try:
+        with transaction.atomic():
+            cluster = Cluster.objects.create(
+                name=draft.name,
+                server=draft.sign_in.server,
+                credentials=sealing.seal_credentials(_credentials(draft.sign_in)),
+                credentials_changed_at=now,
+                namespace_prefix=draft.namespace_prefix,
+                profile=dict(draft.profile),
+                created_at=now,
+                **_examined(checks, now=now),
+            )
+            after = {"name": draft.name, "server": draft.sign_in.server}
+            audit.record("cluster.added", on=cluster, by=by, now=now, after=after, source=source)
+    except IntegrityError as fault:
+        raise _taken() from fault
     return cluster
 
 
-@transaction.atomic
 def rotate_credentials(
     cluster: Cluster, *, server: str, token: str, ca: str | None = None, verify: bool = True, by: User, now: datetime
 ) -> Cluster:
-    """Sign in differently from now on; every process notices by the changed moment. Raises Refused (invalid)."""
-    credentials = _checked(server, token, ca, verify=verify)
+    """Sign in differently from now on, unseen. Raises Refused (invalid)."""
+    sign_in = SignIn(server.rstrip("/"), token, ca or None, verify=verify)
+    return rotate_examined(cluster, sign_in, (), by=by, now=now)
+
+
+@transaction.atomic
+def rotate_examined(
+    cluster: Cluster, sign_in: SignIn, checks: Sequence[Check], *, by: User, now: datetime, source: str = ""
+) -> Cluster:
+    """Sign in like this from now on; every process notices by the changed moment. Raises Refused (invalid)."""
+    _check_sign_in(sign_in, now=now)
     before = {"server": cluster.server}
-    cluster.server = credentials.server
-    cluster.credentials = sealing.seal_credentials(credentials)
-    cluster.credentials_changed_at = now
-    cluster.save(update_fields=["server", "credentials", "credentials_changed_at"])
-    after = {"server": credentials.server, "credentials": "changed"}
-    audit.record("cluster.credentials_changed", on=cluster, by=by, now=now, before=before, after=after)
+    changed = {
+        "server": sign_in.server,
+        "credentials": sealing.seal_credentials(_credentials(sign_in)),
+        "credentials_changed_at": now,
+        **_examined(checks, now=now),
+    }
+    for name, value in changed.items():
+        setattr(cluster, name, value)
+    cluster.save(update_fields=list(changed))
+    after = {"server": sign_in.server, "credentials": "changed"}
+    audit.record("cluster.credentials_changed", on=cluster, by=by, now=now, before=before, after=after, source=source)
     return cluster
 
 
@@ -169,18 +234,82 @@ def install_priority_classes(gateway: ClusterGateway) -> None:
             gateway.create(Resource.PRIORITY_CLASS, manifest)
 
 
-def check(cluster: Cluster, *, now: datetime) -> bool:
-    """Ask the cluster what it is and set up what tasks need there; False when it did not answer or would not."""
+def check(cluster: Cluster, *, now: datetime, full: bool = False) -> bool:
+    """Ask the cluster what it is and set up what tasks need there; False when it did not answer or would not.
+
+    Its check list is renewed; the costly rows of it once in FULL_EVERY, at once when something was at fault or
+    ``full`` is wished.
+    """
+    before = from_wire(cluster.checks)
+    full = full or needs_full(before) or cluster.surveyed_at is None or now - cluster.surveyed_at >= FULL_EVERY
     try:
         gateway = registry.gateway_for(cluster)
-        facts = gateway.facts()
-        record_contact(cluster, now=now, facts=facts)
+    except Forbidden as error:
+        record_silence(cluster, error=error, now=now)
+        _record_checks(cluster, (_unusable(error),), now=now, full=False)
+        return False
+    survey = gateway.survey(full=False)
+    trouble = _set_up(cluster, gateway) if survey.answered else None
+    if survey.answered and full:
+        survey = gateway.survey(full=True)
+    found = _checklist(survey, now=now)
+    found = found if full else renewed(before, found)
+    _record_checks(cluster, found, now=now, full=full and survey.answered)
+    return _record_answer(cluster, survey, found, trouble, now=now)
+
+
+def _set_up(cluster: Cluster, gateway: ClusterGateway) -> GatewayError | None:
+    """What tasks need on the cluster; None, or why it could not all be done."""
+    try:
         install_priority_classes(gateway)
         label_nodes(cluster, gateway=gateway)
     except GatewayError as error:
-        record_silence(cluster, error=error, now=now)
+        return error
+    return None
+
+
+def _record_answer(
+    cluster: Cluster, survey: Survey, checks: Sequence[Check], trouble: GatewayError | None, *, now: datetime
+) -> bool:
+    fault = survey.fault
+    if fault is not None or not isinstance(survey.version, str) or not isinstance(survey.groups, frozenset):
+        words = (
+            fault.text if fault is not None and fault.text else next((explained(r).sentence for r in checks[-1:]), "")
+        )
+        record_silence(cluster, error=GatewayError(words), now=now)
         return False
-    return True
+    if trouble is not None and trouble.transient:
+        record_silence(cluster, error=trouble, now=now)
+        return False
+    record_contact(cluster, now=now, facts=ClusterFacts(survey.version[:40], survey.groups, missing_rights(checks)))
+    if trouble is not None:
+        Cluster.objects.filter(pk=cluster.pk).update(last_error=str(trouble)[:500])
+    return trouble is None
+
+
+def _record_checks(cluster: Cluster, checks: Sequence[Check], *, now: datetime, full: bool) -> None:
+    moments = {"checked_at": now, "surveyed_at": now} if full else {"checked_at": now}
+    Cluster.objects.filter(pk=cluster.pk).update(checks=wire(checks), **moments)
+
+
+def _checklist(survey: Survey, *, now: datetime) -> tuple[Check, ...]:
+    wanted = {name: (value, policy) for name, value, policy in PRIORITY_CLASSES}
+    return checklist(survey, marks=selectors.mark_facts(), classes=wanted, now=now)
+
+
+def _unusable(error: GatewayError) -> Check:
+    return Check("credentials", State.FAULT, "credentials_unusable", {"text": bounded(str(error))})
+
+
+def _examined(checks: Sequence[Check], *, now: datetime) -> dict[str, Any]:
+    """A row's values after an examination; without one its next check will tell."""
+    if not checks:
+        return {}
+    found: dict[str, Any] = {"checks": wire(checks), "checked_at": now, "surveyed_at": now}
+    if verdict(checks) is not Verdict.FITS:
+        return found | {"unreachable_since": now, "last_error": explained(checks[0]).sentence[:500]}
+    version = next((str(row.numbers["version"]) for row in checks if row.name == "kubernetes"), "")
+    return found | {"version": version[:40], "last_contact_at": now, "unreachable_since": None, "last_error": ""}
 
 
 def cluster_keys() -> list[int]:
@@ -194,24 +323,48 @@ def check_by_key(pk: int, *, now: datetime) -> bool:
     return cluster is not None and check(cluster, now=now)
 
 
-def credentials_fault(server: str, token: str, ca: str | None) -> Refusal | None:
+def credentials_fault(server: str, token: str, ca: str | None, *, now: datetime) -> Refusal | None:
     """What is wrong with these credentials, per field, before anything is saved."""
     try:
-        _checked(server, token, ca, verify=True)
+        _check_sign_in(SignIn(server.rstrip("/"), token, ca), now=now)
     except Refused as refused:
         return refused.refusal
     return None
 
 
-def _checked(server: str, token: str, ca: str | None, *, verify: bool) -> sealing.Credentials:
-    parts = urlsplit(server)
-    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.username or parts.query or parts.fragment:
-        raise _field("server", _("an address such as https://10.0.0.1:6443"))
-    if not token or not token.isascii() or not token.isprintable() or " " in token:
-        raise _field("token", _("a bearer token of printable characters without spaces"))
-    if ca is not None and "BEGIN CERTIFICATE" not in ca:
-        raise _field("ca", _("certificates in PEM form"))
-    return sealing.Credentials(server.rstrip("/"), token, ca or None, verify)
+def _check_draft(draft: Draft, *, now: datetime) -> None:
+    if not DNS_1123_LABEL.match(draft.name) or len(draft.name) > 40:
+        raise _field("name", _("lower-case letters, digits and hyphens, at most 40 characters"))
+    if not DNS_1035_LABEL.match(draft.namespace_prefix) or len(draft.namespace_prefix) > 20:
+        message = _("lower-case letters, digits and hyphens, beginning with a letter, at most 20 characters")
+        raise _field("namespace_prefix", message)
+    _check_sign_in(draft.sign_in, now=now)
+    try:
+        read_profile(draft.profile)
+    except msgspec.ValidationError as fault:
+        raise _field("profile", str(fault)) from fault
+    if Cluster.objects.filter(name=draft.name).exists():
+        raise _taken()
+
+
+def _check_sign_in(sign_in: SignIn, *, now: datetime) -> None:
+    wrong = address_fault(sign_in.server)
+    if wrong is not None:
+        raise _field("server", wrong[1])
+    fault = token_fault(sign_in.token)
+    if fault is not None and not (sign_in.client_certificate and not sign_in.token):
+        raise _field("token", fault)
+    if sign_in.ca is not None and ca_fault(sign_in.ca, now) is not None:
+        raise _field("ca", _("certificates in PEM form that have not expired"))
+
+
+def _credentials(sign_in: SignIn) -> sealing.Credentials:
+    return sealing.Credentials(**{name: getattr(sign_in, name) for name in sealing.Credentials.__struct_fields__})
+
+
+def _taken() -> Refused:
+    detail = _("There is a cluster of this name already.")
+    return refuse(Code.DUPLICATE_NAME, detail, fields={"name": [_("choose another name")]})
 
 
 def _field(path: str, message: str) -> Refused:

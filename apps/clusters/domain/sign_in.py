@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
+import json
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
@@ -60,3 +64,16 @@ def token_fault(token: str) -> Said | None:
     if not token or len(token) > LONGEST_TOKEN or not token.isascii() or not token.isprintable() or " " in token:
         return _("a bearer token of printable characters without spaces")
     return None
+
+
+def token_expiry(token: str) -> datetime | None:
+    """Until when a service account's token is good, as it says itself; None for one that says nothing of it."""
+    parts = token.split(".")
+    if len(parts) != 3:
+        return None
+    try:
+        claims = json.loads(base64.urlsafe_b64decode(parts[1] + "=" * (-len(parts[1]) % 4)))
+        until = claims.get("exp") if isinstance(claims, dict) else None
+        return datetime.fromtimestamp(until, UTC) if isinstance(until, int | float) else None
+    except (binascii.Error, ValueError, OverflowError, OSError, RecursionError):
+        return None

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from apps.clusters.domain.survey import Failure, Survey
 from apps.clusters.gateway.kube.errors import NAMESPACE_TERMINATING
 from apps.clusters.gateway.kube.translate import CLUSTER_WIDE, plain
 from apps.clusters.gateway.labels import labels_of, same_owner
@@ -19,6 +20,7 @@ from apps.clusters.gateway.port import (
     Change,
     ClusterFacts,
     Conflict,
+    GatewayError,
     Gone,
     LogQuery,
     Manifest,
@@ -83,6 +85,17 @@ class MemoryGateway:
     def facts(self) -> ClusterFacts:
         self._called("facts")
         return self._facts
+
+    def survey(self, *, full: bool = True) -> Survey:
+        try:
+            self._called("survey")
+        except GatewayError as error:
+            return Survey(reached=Failure("no_answer", str(error)))
+        version, groups = self._facts.version, self._facts.capabilities
+        if not full:
+            return Survey("memory", version=version, groups=groups, skew=0)
+        classes, storage, nodes = map(self.everything, (Resource.PRIORITY_CLASS, Resource.STORAGE_CLASS, Resource.NODE))
+        return Survey("memory", None, None, "token", None, version, groups, (), classes, storage, nodes, 0)
 
     def create(self, resource: Resource, manifest: Manifest, *, dry_run: bool = False) -> Manifest:
         body = plain(manifest)

@@ -12,6 +12,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Protocol
 
+from apps.clusters.domain.survey import Survey
+
 Manifest = Mapping[str, Any]
 
 
@@ -27,6 +29,7 @@ class Resource(StrEnum):
     DEPLOYMENT = "apps/v1/deployments"
     JOB = "batch/v1/jobs"
     PRIORITY_CLASS = "scheduling.k8s.io/v1/priorityclasses"
+    STORAGE_CLASS = "storage.k8s.io/v1/storageclasses"
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +135,9 @@ class ClusterGateway(Protocol):
 
     def facts(self) -> ClusterFacts:
         """Ask the version and the API groups served."""
+
+    def survey(self, *, full: bool = True) -> Survey:
+        """Ask all that a check list tells of, within bounds whatever answers; raises nothing, changes nothing there."""
 
     def create(self, resource: Resource, manifest: Manifest, *, dry_run: bool = False) -> Manifest:
         """Create, or return the existing object when it carries our task-id and attempt labels; else Conflict."""

@@ -6,12 +6,16 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from django.conf import settings
 
 from apps.clusters import sealing
+from apps.clusters.domain.survey import Survey
 from apps.clusters.gateway.port import ClusterGateway, Forbidden
+
+if TYPE_CHECKING:
+    from apps.clusters.gateway.kube.adapter import KubeGateway
 
 
 class ClusterRow(Protocol):
@@ -40,7 +44,7 @@ def gateway_for(cluster: ClusterRow) -> ClusterGateway:
         standing = _open.get(cluster.pk)
         if standing is not None and standing[0] == cluster.credentials_changed_at:
             return standing[1]
-        fresh = _connected(_credentials(cluster))
+        fresh = connected(_credentials(cluster))
         _open[cluster.pk] = (cluster.credentials_changed_at, fresh)
     # The old one is not closed here: another thread may be in the middle of a call on it; it goes with its last user.
     return fresh
@@ -53,13 +57,23 @@ def _credentials(cluster: ClusterRow) -> sealing.Credentials:
         raise Forbidden(f"no usable credentials for cluster {cluster.name}: {fault}") from fault
 
 
-def _connected(credentials: sealing.Credentials) -> ClusterGateway:
+def connected(credentials: sealing.Credentials) -> KubeGateway:
+    """A gateway that signs in like this, belonging to no cluster yet; raises Forbidden for an unusable certificate."""
     # Loading the client library takes more than a second; web pages and commands that call no cluster do without.
     from apps.clusters.gateway.kube.adapter import KubeGateway  # noqa: PLC0415 - see above
     from apps.clusters.gateway.kube.client import Access, Client  # noqa: PLC0415 - see above
 
-    access = Access(credentials.server, credentials.token, credentials.ca, credentials.verify)
+    access = Access(**{name: getattr(credentials, name) for name in credentials.__struct_fields__})
     return KubeGateway(Client(access, seconds=settings.CLUSTER_TIMEOUT_SECONDS))
+
+
+def survey_of(credentials: sealing.Credentials) -> Survey:
+    """What signing in like this finds out; nothing stays open. Raises Forbidden for an unusable certificate."""
+    gateway = connected(credentials)
+    try:
+        return gateway.survey()
+    finally:
+        gateway.close()
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ssl
 import threading
 import time
 from collections.abc import Iterator
@@ -28,10 +29,12 @@ class Served:
     url: str
     answers: list[Answer]
     requests: list[tuple[str, str, dict[str, str], bytes]] = field(default_factory=list)
+    by_path: dict[str, Answer] = field(default_factory=dict)
+    """Answers that belong to a path, whatever came before."""
 
 
 @contextmanager
-def serving(*answers: Answer) -> Iterator[Served]:
+def serving(*answers: Answer, tls: ssl.SSLContext | None = None) -> Iterator[Served]:
     served = Served("", list(answers) or [Answer()])
 
     class Handler(BaseHTTPRequestHandler):
@@ -43,9 +46,10 @@ def serving(*answers: Answer) -> Iterator[Served]:
         def _answer(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
             served.requests.append((self.command, self.path, dict(self.headers), body))
-            answer = served.answers.pop(0) if len(served.answers) > 1 else served.answers[0]
+            answer = served.by_path.get(self.path.partition("?")[0])
+            answer = answer or (served.answers.pop(0) if len(served.answers) > 1 else served.answers[0])
             chunks = answer.body if isinstance(answer.body, list) else [answer.body]
-            self.send_response(answer.status)
+            (self.send_response_only if "Date" in answer.headers else self.send_response)(answer.status)
             for name, value in answer.headers.items():
                 self.send_header(name, value)
             self.send_header("Transfer-Encoding", "chunked")
@@ -62,7 +66,9 @@ def serving(*answers: Answer) -> Iterator[Served]:
         setattr(Handler, f"do_{method}", Handler._answer)
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
-    served.url = f"http://127.0.0.1:{server.server_address[1]}"
+    if tls is not None:
+        server.socket = tls.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
+    served.url = f"{'https' if tls else 'http'}://127.0.0.1:{server.server_address[1]}"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
     thread.start()
     try:

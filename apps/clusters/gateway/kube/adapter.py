@@ -8,8 +8,11 @@ from typing import Any
 
 import msgspec
 
+from apps.clusters.domain.survey import Survey
 from apps.clusters.gateway.breaker import Breaker
 from apps.clusters.gateway.kube.client import Client
+from apps.clusters.gateway.kube.errors import NOT_KUBERNETES, TOO_LARGE
+from apps.clusters.gateway.kube.survey import Surveyor, denied_rights
 from apps.clusters.gateway.kube.translate import (
     ListAnswer,
     collection_path,
@@ -39,15 +42,8 @@ MERGE_PATCH = "application/merge-patch+json"
 # How much longer than its own end a watch may stay silent before the connection counts as lost (F17).
 WATCH_GRACE_SECONDS = 10
 LIST_TRIES = 3
-NEEDED_RIGHTS = (
-    ("create", "", "namespaces"),
-    ("create", "batch", "jobs"),
-    ("create", "apps", "deployments"),
-    ("watch", "", "pods"),
-    ("watch", "", "nodes"),
-    ("patch", "", "nodes"),
-    ("create", "scheduling.k8s.io", "priorityclasses"),
-)
+# A list of more pages than this is no list that a cluster keeps: half a million objects.
+MOST_PAGES = 1000
 
 
 class KubeGateway:
@@ -67,6 +63,13 @@ class KubeGateway:
             if version.get("groupVersion")
         }
         return ClusterFacts(str(version)[:40], frozenset(served | {"v1"}), tuple(self._missing_rights()))
+
+    def survey(self, *, full: bool = True) -> Survey:
+        """Past the circuit breaker, since a check is how one finds out; what answers closes it for everybody."""
+        found = Surveyor(self._client).survey(full=full)
+        if found.answered:
+            self._breaker.told(None)
+        return found
 
     def create(self, resource: Resource, manifest: Manifest, *, dry_run: bool = False) -> Manifest:
         body = plain(manifest)
@@ -147,29 +150,21 @@ class KubeGateway:
     def _pages(self, resource: Resource, namespace: str, selector: Mapping[str, str] | str | None) -> Page:
         items: list[dict[str, Any]] = []
         version, token = "", ""
-        while True:
-            path = collection_path(resource, namespace)
+        path = collection_path(resource, namespace)
+        for _page in range(MOST_PAGES):
             answer = _decoded(self._bytes("GET", path, query=list_query(selector, token)), ListAnswer)
             items += answer.items or []
             version = version or answer.version
             token = answer.token
             if not token:
                 return Page(items, version)
+        raise Transient("the list has no end", reason=TOO_LARGE)
 
     def _missing_rights(self) -> Iterator[str]:
-        for verb, group, plural in NEEDED_RIGHTS:
-            attributes = {"verb": verb, "group": group, "resource": plural}
-            review = {
-                "apiVersion": "authorization.k8s.io/v1",
-                "kind": "SelfSubjectAccessReview",
-                "spec": {"resourceAttributes": attributes},
-            }
-            try:
-                answer = self._json("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", body=review)
-            except (Gone, Rejected):
-                return  # a server without reviews cannot tell, and the call itself will
-            if not (answer.get("status") or {}).get("allowed"):
-                yield f"{verb} {plural}"
+        try:
+            yield from map(str, denied_rights(self._json))
+        except (Gone, Rejected):
+            return  # a server without reviews cannot tell, and the call itself will
 
     def _json(self, method: str, path: str, **call: Any) -> dict[str, Any]:
         answer: dict[str, Any] = _decoded(self._bytes(method, path, **call), dict[str, Any])
@@ -188,4 +183,4 @@ def _decoded(body: bytes, wanted: Any) -> Any:
 
 
 def _not_kubernetes(fault: Exception) -> GatewayError:
-    return Transient(f"the answer is not what a Kubernetes API sends: {str(fault)[:200]}")
+    return Transient(f"the answer is not what a Kubernetes API sends: {str(fault)[:200]}", reason=NOT_KUBERNETES)

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 from kubernetes.client import ApiClient, Configuration
 from kubernetes.client.exceptions import ApiException
@@ -17,7 +17,8 @@ from urllib3 import Retry
 from urllib3.exceptions import HTTPError
 from urllib3.response import BaseHTTPResponse
 
-from apps.clusters.gateway.kube.errors import error_for
+from apps.clusters.gateway.kube.errors import NO_ANSWER, REDIRECT, TOO_LARGE, TOO_SLOW, error_for
+from apps.clusters.gateway.kube.tls import show_client, trust
 from apps.clusters.gateway.port import GatewayError, Transient
 
 LARGEST_ANSWER = 64 * 2**20
@@ -32,9 +33,12 @@ class Access:
     """How to reach one cluster; ``ca`` is PEM text, or None for the machine's own authorities."""
 
     server: str
-    token: str
+    token: str = field(repr=False)
     ca: str | None = None
     verify: bool = True
+    client_certificate: str = field(default="", repr=False)
+    client_key: str = field(default="", repr=False)
+    server_name: str = ""
 
 
 def _configuration(access: Access) -> Configuration:
@@ -46,6 +50,7 @@ def _configuration(access: Access) -> Configuration:
     configuration.retries = Retry(total=False, redirect=False)
     configuration.connection_pool_maxsize = 16
     configuration.keep_alive = True
+    configuration.tls_server_name = access.server_name or None
     return configuration
 
 
@@ -53,14 +58,27 @@ class Client:
     """Calls one API server; raises GatewayError and nothing else. ``seconds`` bounds each call from start to end."""
 
     def __init__(self, access: Access, *, seconds: float) -> None:
+        self.access, self.seconds = access, seconds
         self._server = access.server.rstrip("/")
         self._seconds = seconds
         # The header is set here and not through the library's key table, whose key names changed between releases:
         # a request without it would be answered 401, or served as an anonymous user.
-        self._api = ApiClient(
-            _configuration(access), header_name="Authorization", header_value=f"Bearer {access.token}"
-        )
+        header = {"header_name": "Authorization", "header_value": f"Bearer {access.token}"} if access.token else {}
+        self._api = ApiClient(_configuration(access), **header)
         self._api.user_agent = "gpu-platform"
+        if access.client_certificate:
+            pools = self._api.rest_client.pool_manager.connection_pool_kw
+            pools["ssl_context"] = trust(access.ca, verify=access.verify)
+            show_client(pools["ssl_context"], access.client_certificate, access.client_key)
+
+    @property
+    def place(self) -> str:
+        """Host and port, as people know the cluster's address."""
+        return urlsplit(self._server).netloc
+
+    @property
+    def connect_seconds(self) -> float:
+        return min(self._seconds, LONGEST_CONNECT_SECONDS)
 
     def close(self) -> None:
         self._api.close()  # type: ignore[no-untyped-call]  # the client's own method has no types
@@ -75,12 +93,24 @@ class Client:
         content_type: str = "application/json",
     ) -> bytes:
         """The whole answer's bytes, at most LARGEST_ANSWER; raises Transient, Rejected, Forbidden, Gone or Conflict."""
+        return self.dated_call(method, path, query=query, body=body, content_type=content_type)[0]
+
+    def dated_call(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Sequence[tuple[str, str]] = (),
+        body: dict[str, Any] | None = None,
+        content_type: str = "application/json",
+    ) -> tuple[bytes, str]:
+        """``call``, and the time at which the server says that it answered (its Date header, empty without one)."""
         deadline = time.monotonic() + self._seconds
         response = self._open(method, path, query, body, content_type, read_seconds=self._seconds)
         try:
-            return _whole(response, deadline)
+            return _whole(response, deadline), response.headers.get("Date") or ""
         except HTTPError as fault:
-            raise Transient(f"the answer broke off: {_words(fault)}") from fault
+            raise Transient(f"the answer broke off: {_words(fault)}", reason=NO_ANSWER) from fault
         finally:
             response.close()
 
@@ -116,11 +146,11 @@ class Client:
     ) -> BaseHTTPResponse:
         url = f"{self._server}{path}" + (f"?{urlencode(query)}" if query else "")
         headers = {**self._api.default_headers, "Accept": "application/json", "Content-Type": content_type}
-        timeout = (min(self._seconds, LONGEST_CONNECT_SECONDS), read_seconds)
+        timeout = (self.connect_seconds, read_seconds)
         try:
             answer = self._api.call_api(method, url, headers, body, _request_timeout=timeout)
         except (HTTPError, ApiException, OSError, ValueError) as fault:
-            raise Transient(f"no answer from {self._server}: {_words(fault)}") from fault
+            raise Transient(f"no answer from {self._server}: {_words(fault)}", reason=NO_ANSWER) from fault
         response: BaseHTTPResponse = answer.response
         if not 200 <= response.status <= 299:
             raise _fault_of(response)
@@ -134,10 +164,10 @@ def _whole(response: BaseHTTPResponse, deadline: float) -> bytes:
         parts.append(chunk)
         size += len(chunk)
         if size > LARGEST_ANSWER:
-            raise Transient(f"the answer is larger than {LARGEST_ANSWER} bytes")
+            raise Transient(f"the answer is larger than {LARGEST_ANSWER} bytes", reason=TOO_LARGE)
         # A read time-out alone never fires on a server that sends a byte now and then.
         if time.monotonic() > deadline:
-            raise Transient("the answer took too long")
+            raise Transient("the answer took too long", reason=TOO_SLOW)
     return b"".join(parts)
 
 
@@ -149,7 +179,7 @@ def _fault_of(response: BaseHTTPResponse) -> GatewayError:
     finally:
         response.close()
     if 300 <= response.status <= 399:
-        return Transient("the API address answers with a redirect, which is not followed", response.status)
+        return Transient("the API address answers with a redirect, which is not followed", response.status, REDIRECT)
     return error_for(response.status, body, retry_after=_seconds(response.headers.get("Retry-After")))
 
 

@@ -11,6 +11,14 @@ from apps.clusters.gateway.port import Conflict, Forbidden, GatewayError, Gone, 
 
 LONGEST_MESSAGE = 2000
 NAMESPACE_TERMINATING = "NamespaceTerminating"
+# Reasons of our own beside the API server's: what was wrong with an answer that is none.
+NO_ANSWER, REDIRECT, TOO_LARGE, TOO_SLOW, NOT_KUBERNETES = (
+    "NoAnswer",
+    "Redirect",
+    "TooLarge",
+    "TooSlow",
+    "NotKubernetes",
+)
 # The authorizer words its refusals so; every other 403 on a named object comes from admission.
 _RIGHTS_REFUSAL = re.compile(r'User "[^"]*" cannot ')
 _ADMISSION_REFUSAL = re.compile(r"exceeded quota|denied the request|is forbidden: ")

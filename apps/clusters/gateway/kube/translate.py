@@ -11,7 +11,7 @@ import msgspec
 from apps.clusters.gateway.kube.errors import Status, error_from_status
 from apps.clusters.gateway.port import Change, Manifest, ObjectRef, Resource, Transient, WatchEvent
 
-CLUSTER_WIDE = frozenset({Resource.NAMESPACE, Resource.NODE, Resource.PRIORITY_CLASS})
+CLUSTER_WIDE = frozenset({Resource.NAMESPACE, Resource.NODE, Resource.PRIORITY_CLASS, Resource.STORAGE_CLASS})
 PAGE_SIZE = 500
 Query = Sequence[tuple[str, str]]
 

@@ -1,0 +1,25 @@
+"""Reads of the plant that services and pages share."""
+
+from __future__ import annotations
+
+from apps.clusters.domain.marks import MarkFacts
+from apps.clusters.models import AcceleratorType
+from apps.kernel.resources import MiB, Millicores
+
+
+def mark_facts() -> list[MarkFacts]:
+    """Every mark by name; one query."""
+    return [
+        MarkFacts(
+            mark=row.mark,
+            resource_name=row.resource_name,
+            cards_per_node=row.cards_per_node,
+            cpu_per_card=Millicores(row.cpu_per_card),
+            memory_per_card=MiB(row.memory_per_card),
+            node_selector=row.node_selector,
+            is_device=row.is_device,
+            label=row.label,
+            price_per_card_hour=row.price_per_card_hour,
+        )
+        for row in AcceleratorType.objects.order_by("mark")
+    ]
