@@ -31,9 +31,7 @@ def main(  # noqa: PLR0913, PLR0917 - typer reads the options of the command lin
     open_endpoints: Annotated[
         bool, typer.Option(help="Let every local process ask for logs and exec, not only the holder of the token.")
     ] = False,
-    tls: Annotated[
-        Path | None, typer.Option(help="NAME of NAME.crt and NAME.key: serve https; whoever --ca signed may ask.")
-    ] = None,
+    tls: Annotated[Path | None, typer.Option(help="Serve https with TLS.crt, TLS.key to whom --ca signed.")] = None,
     backoff: Annotated[float, typer.Option(help="First back-off after a crash, in seconds.")] = 10.0,
     heartbeat: Annotated[float, typer.Option(help="Seconds between two renewals of a node's lease.")] = 10.0,
     keep_logs: Annotated[float, typer.Option(help="Seconds for which the logs of a deleted pod are kept.")] = 3600.0,
@@ -41,10 +39,7 @@ def main(  # noqa: PLR0913, PLR0917 - typer reads the options of the command lin
     """Run until SIGTERM or SIGINT; then stop every container and leave the pods to the next start."""
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     logging.getLogger("httpx").setLevel(logging.WARNING)
-    data = data_dir.resolve()
-    data.mkdir(parents=True, exist_ok=True)
-    if os.geteuid() == 0:
-        make_passable(data)  # containers run as another user then
+    data = _made(data_dir.resolve())
     plans = read_nodes(nodes)
     wire = listening(port or remembered_port(data / "port"))
     bound = int(wire.getsockname()[1])
@@ -63,6 +58,13 @@ def main(  # noqa: PLR0913, PLR0917 - typer reads the options of the command lin
         await api.aclose()
 
     asyncio.run(work())
+
+
+def _made(data: Path) -> Path:
+    data.mkdir(parents=True, exist_ok=True)
+    if os.geteuid() == 0:
+        make_passable(data)  # containers run as another user then
+    return data
 
 
 def asked_to_stop() -> asyncio.Event:

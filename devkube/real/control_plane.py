@@ -216,17 +216,31 @@ class ControlPlane:
     # -- objects ----------------------------------------------------------------------------------------------------
 
     def apply(self, *files: Path) -> None:
-        """Server-side apply of the cluster-wide objects in YAML files (custom resource definitions)."""
-        kinds = {"CustomResourceDefinition": "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"}
+        """Server-side apply of the custom resource definitions in YAML files; returns once their objects are served."""
         with self.client() as http:
             for body in (body for file in files for body in yaml.safe_load_all(file.read_text()) if body):
-                answer = http.patch(
-                    f"{kinds[body['kind']]}/{body['metadata']['name']}",
+                http.patch(
+                    f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{body['metadata']['name']}",
                     params={"fieldManager": "devkube", "force": "true"},
                     headers={"Content-Type": "application/apply-patch+yaml"},
                     content=yaml.safe_dump(body),
-                )
-                answer.raise_for_status()
+                ).raise_for_status()
+                self._await_discovery(http, body["spec"])
+
+    @staticmethod
+    def _await_discovery(http: httpx.Client, spec: dict[str, Any]) -> None:
+        """Whoever starts next looks into the discovery first, which comes a moment after the definition."""
+        deadline, plural = time.monotonic() + READY_SECONDS, spec["names"]["plural"]
+        for version in (each["name"] for each in spec["versions"] if each["served"]):
+            group = f"/apis/{spec['group']}/{version}"
+            while True:
+                found = http.get(group)
+                known = [each["name"] for each in found.json()["resources"]] if found.is_success else []
+                if plural in known and http.get(f"{group}/{plural}", params={"limit": 1}).is_success:
+                    break
+                if time.monotonic() > deadline:
+                    raise StartError(f"{group}/{plural} is not served")
+                time.sleep(0.05)
 
     # -- inside -----------------------------------------------------------------------------------------------------
 
