@@ -85,6 +85,10 @@ def test_nul_and_lone_surrogates_are_shown_instead_of_breaking_the_store() -> No
     assert storable("a\x00b\ud800c\U0001f600") == "a␀b�c\U0001f600"
 
 
+def test_a_long_line_that_still_fits_is_kept_whole() -> None:
+    assert storable("x" * LONGEST_LINE) == "x" * LONGEST_LINE
+
+
 def test_f21_a_line_of_five_mebibytes_is_cut_with_a_visible_mark() -> None:
     kept = storable("x" * (5 * 1024 * 1024))
     assert kept == "x" * LONGEST_LINE + f"… [cut: {4 * 1024 * 1024} more bytes]"

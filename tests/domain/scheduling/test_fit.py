@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from apps.clusters.domain.inventory import NodeFacts, Taint
 from apps.scheduling.domain.fit import Fit, NoFit, fit, occupied, suitable
-from apps.scheduling.domain.selection import Requirement, Selection, Toleration, read_selection
+from apps.scheduling.domain.selection import Requirement, Selection, Toleration, read_selection, read_taints
 from apps.scheduling.domain.snapshot import Need
 from tests.support.plant import MARK, a_cpu_need, a_cpu_node, a_need, a_node, bundle, share
 
@@ -120,6 +120,17 @@ def test_the_advanced_part_of_a_spec_is_read_as_rules() -> None:
         (("disk", "ssd"),),
         ((Requirement("zone", "In", ("a",)),),),
         (Toleration("team", "Equal", "map", "NoSchedule"), Toleration("nvidia.com/gpu", "Exists", "", "NoSchedule")),
+    )
+
+
+def test_a_task_without_cards_brings_no_toleration_of_them() -> None:
+    assert read_selection({}, resource_name=None) == Selection()
+
+
+def test_f18_a_taint_with_null_fields_is_read_as_empty() -> None:
+    assert read_taints([{"key": "team", "value": None, "effect": None}, {}]) == (
+        Taint("team", "", ""),
+        Taint("", "", ""),
     )
 
 
