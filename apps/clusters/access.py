@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.core.exceptions import PermissionDenied
 from django.db.models import Q, QuerySet
 from django.http import Http404
 
@@ -18,6 +19,26 @@ def visible_clusters(user: User) -> QuerySet[Cluster]:
 def cluster_for(user: User, name: str) -> Cluster:
     """The cluster of that name; raises Http404 where there is none."""
     found = visible_clusters(user).filter(name=name).first()
+    if found is None:
+        raise Http404
+    return found
+
+
+def may_manage(user: User) -> bool:
+    """Whether the person may add clusters and change how the platform signs in to them: administrators do."""
+    return user.is_superuser
+
+
+def check_may_manage(user: User) -> None:
+    """Raise PermissionDenied unless ``may_manage``."""
+    if not may_manage(user):
+        raise PermissionDenied
+
+
+def cluster_to_manage(user: User, name: str) -> Cluster:
+    """The cluster, with what a check or a rotation needs of it; raises PermissionDenied, then Http404."""
+    check_may_manage(user)
+    found = Cluster.objects.filter(name=name).first()
     if found is None:
         raise Http404
     return found

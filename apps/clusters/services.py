@@ -24,6 +24,7 @@ from apps.clusters.domain.node_labels import label_changes
 from apps.clusters.domain.profile import read_profile
 from apps.clusters.domain.sign_in import SignIn, address_fault, token_fault
 from apps.clusters.domain.survey import Survey
+from apps.clusters.explanations import described
 from apps.clusters.gateway import registry
 from apps.clusters.gateway.port import (
     ClusterFacts,
@@ -103,7 +104,7 @@ def accept(checks: Sequence[Check], *, anyway: bool) -> None:
         _("Nobody reaches this cluster.") if found is Verdict.UNREACHABLE else _("This cluster cannot be used yet.")
     )
     fields = {"server": [line for fault in faults for line in (fault.sentence, fault.remedy) if line]}
-    raise refuse(Code.INVALID, detail, fields=fields, reason=found.value, checks=wire(checks))
+    raise refuse(Code.INVALID, detail, fields=fields, reason=found.value, checks=described(checks))
 
 
 def add_examined(draft: Draft, checks: Sequence[Check], *, by: User, now: datetime, source: str = "") -> Cluster:

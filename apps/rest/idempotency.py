@@ -44,6 +44,20 @@ def once(request: Request, work: Callable[[], Response], *, now: datetime) -> Re
     return _replayed(IdempotencyRecord.objects.get(owner=owner, key=key), digest)
 
 
+def answered(request: Request, *, now: datetime) -> Response | None:
+    """The kept answer of a call that was made before under this key: for work whose first half must not be repeated.
+
+    Raises Refused as ``once`` does.
+    """
+    key = _key(request)
+    if key is None:
+        return None
+    owner = _person(request)
+    _forget_old(owner, key, now=now)
+    record = IdempotencyRecord.objects.filter(owner=owner, key=key).first()
+    return _replayed(record, request_digest(request)) if record is not None else None
+
+
 def request_digest(request: Request) -> str:
     """SHA-256 over method, path and body, whatever the order of names and the white space in it."""
     body = json.dumps(request.data, sort_keys=True, separators=(",", ":"), ensure_ascii=False)

@@ -207,6 +207,22 @@ class Body:
             return ""
         return value
 
+    def maybe_text(self, name: str, *, longest: int) -> str:
+        """A text that may be left out, null or empty: then it is empty."""
+        value = self._take(name)
+        if value is None or (isinstance(value, str) and len(value) <= longest):
+            return value or ""
+        self.fault(name, _("must be a text of at most %(longest)d characters") % {"longest": longest})
+        return ""
+
+    def flag(self, name: str, *, default: bool = False) -> bool:
+        """true or false; the default where it is left out or null."""
+        value = self._take(name)
+        if value is None or isinstance(value, bool):
+            return default if value is None else value
+        self.fault(name, _("must be true or false"))
+        return default
+
     def word(self, name: str, known: Sequence[str]) -> str:
         """One of the known words; the first where it is none of them."""
         value = self._take(name)

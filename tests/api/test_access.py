@@ -39,6 +39,12 @@ def manage(status: int) -> Row:
     return (401, 404, 403, 403, status, 403, status)
 
 
+def administer(status: int) -> Row:
+    """What every signed-in person may see and administrators alone may change: no 404, the clusters are no secret."""
+    return (401, 403, 403, 403, 403, 403, status)
+
+
+A_SILENT_CLUSTER = {"server": "http://127.0.0.1:1", "token": "unknown-to-all", "anyway": True}
 CALLS: dict[tuple[str, str], tuple[Row, Any]] = {
     ("get", "schema"): (OPEN, None),
     ("get", "me"): (LIST, None),
@@ -75,6 +81,10 @@ CALLS: dict[tuple[str, str], tuple[Row, Any]] = {
     ("get", "tasks/{pk}/logs"): (READ, None),
     ("get", "resources"): (LIST, None),
     ("get", "clusters"): (LIST, None),
+    ("post", "clusters"): (administer(201), A_SILENT_CLUSTER | {"name": "another"}),
+    ("get", "clusters/{name}"): (LIST, None),
+    ("put", "clusters/{name}/credentials"): (administer(200), A_SILENT_CLUSTER),
+    ("post", "clusters/{name}/check"): (administer(200), None),
     ("get", "clusters/{name}/nodes"): (LIST, None),
     ("get", "pools"): (LIST, None),
 }

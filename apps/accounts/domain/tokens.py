@@ -31,6 +31,7 @@ class Scope(StrEnum):
     PROJECTS_READ = "projects:read"
     PROJECTS_WRITE = "projects:write"
     CLUSTERS_READ = "clusters:read"
+    CLUSTERS_WRITE = "clusters:write"
 
 
 def token_text(secret: str) -> str:
