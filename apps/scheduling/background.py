@@ -7,15 +7,15 @@ from celery import shared_task
 
 from apps.kernel.clock import SYSTEM_CLOCK
 from apps.scheduling import selectors
-from apps.scheduling.loop import run_cycle
+from apps.scheduling.loop import run_or_follow
 
 logger = structlog.get_logger(__name__)
 
 
 @shared_task(name="scheduling.admit")
 def admit() -> None:
-    """Run one cycle; one that is at work already does not see what changed since, so the next tick does."""
-    run_cycle(SYSTEM_CLOCK)
+    """Run one cycle now, or right after the one that is at work: that one may not see what this asks for."""
+    run_or_follow(SYSTEM_CLOCK)
 
 
 @shared_task(name="scheduling.check_books")
