@@ -46,8 +46,8 @@ class Demo:
 
 
 @contextmanager
-def running_demo() -> Iterator[Demo]:
-    """Start the demo in a folder of its own and stop it at the end, as Ctrl-C does."""
+def running_demo(*words: str) -> Iterator[Demo]:
+    """Start the demo in a folder of its own and stop it at the end, as Ctrl-C does; ``words`` go to its start."""
     home = Path(tempfile.mkdtemp(prefix="platform-walk-"))
     # Two walks beginning at once on one machine would both find the usual port free.
     (home / "ports.json").write_text(json.dumps({"web": free_port()}))
@@ -55,7 +55,7 @@ def running_demo() -> Iterator[Demo]:
     output = home / "supervisor.txt"
     with output.open("w") as file:
         supervisor = subprocess.Popen(
-            [sys.executable, "-m", "devkube.demo", "start"],
+            [sys.executable, "-m", "devkube.demo", "start", *words],
             cwd=ROOT,
             env=environment | {"DEMO_HOME": str(home)},
             stdout=file,
