@@ -11,7 +11,8 @@ from apps.clusters.gateway.port import ClusterGateway, Resource
 from tests.contract import depths
 from tests.contract.cases import NAMESPACE, namespace, node
 
-DEPTHS: dict[str, depths.Start] = {"memory": depths.memory, "embedded": depths.embedded}
+DEPTHS: dict[str, depths.Start] = {"memory": depths.memory, "embedded": depths.embedded, "real": depths.real}
+ON_REAL = (pytest.mark.kubernetes, pytest.mark.xdist_group("contract-real"))
 
 
 @pytest.fixture(scope="session")
@@ -28,18 +29,26 @@ def started() -> Iterator[Callable[[str], depths.Depth]]:
         yield start
 
 
-@pytest.fixture(params=sorted(DEPTHS))
+@pytest.fixture(params=[pytest.param(name, marks=ON_REAL if name == "real" else ()) for name in DEPTHS])
 def depth(request: pytest.FixtureRequest, started: Callable[[str], depths.Depth]) -> Iterator[depths.Depth]:
     """One depth with an empty contract namespace."""
     chosen = started(request.param)
     chosen.gateway.create(Resource.NAMESPACE, namespace(NAMESPACE))
     yield chosen
-    depths.clear(chosen.gateway, NAMESPACE)
+    depths.clear(chosen, NAMESPACE)
 
 
 @pytest.fixture
 def gateway(depth: depths.Depth) -> ClusterGateway:
     return depth.gateway
+
+
+@pytest.fixture
+def server(depth: depths.Depth) -> depths.Server:
+    """What only a cluster behind HTTP has; the cases that need it say so by asking for it."""
+    if depth.server is None:
+        pytest.skip("the cluster in memory is not spoken to over HTTP")
+    return depth.server
 
 
 @pytest.fixture

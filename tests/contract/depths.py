@@ -2,27 +2,44 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 
+import httpx
+
 from apps.clusters.gateway.kube.adapter import KubeGateway
 from apps.clusters.gateway.kube.client import Access, Client
 from apps.clusters.gateway.memory import MemoryGateway
-from apps.clusters.gateway.port import ClusterGateway, ObjectRef, Resource
+from apps.clusters.gateway.port import ClusterGateway, Gone, ObjectRef, Rejected, Resource
 from devkube.embedded.process import EmbeddedCluster
+from devkube.real.control_plane import PROGRAMS, ControlPlane
 from tests.contract.cases import NAMESPACE, job, namespace
+from tests.support.kubernetes import built
 
 SHORT_HISTORY = 60
-CLEARED = (Resource.JOB, Resource.DEPLOYMENT, Resource.POD)
+CLEARED = (Resource.JOB, Resource.DEPLOYMENT, Resource.POD, Resource.SERVICE, Resource.PERSISTENT_VOLUME_CLAIM)
+CLEARED_PATHS = ("resourcequotas", "configmaps")
+HELD_BACK = {"metadata": {"finalizers": None}}
+CLEAR_SECONDS = 20.0
+
+
+@dataclass(frozen=True)
+class Server:
+    """A cluster that is spoken to over HTTP, for what its owner does past the port: quotas, budgets, raw pages."""
+
+    http: httpx.Client
+    access: Access
 
 
 @dataclass(frozen=True)
 class Depth:
-    """A running cluster: its gateway, and how to make it forget its watch history."""
+    """A running cluster: its gateway, how to make it forget its watch history, and its server where there is one."""
 
     gateway: ClusterGateway
     forget_history: Callable[[], None]
+    server: Server | None = None
 
 
 Start = Callable[[], AbstractContextManager[Depth]]
@@ -37,7 +54,8 @@ def memory() -> Iterator[Depth]:
 @contextmanager
 def embedded() -> Iterator[Depth]:
     with EmbeddedCluster("contract", extra=("--history", str(SHORT_HISTORY))) as cluster:
-        gateway = KubeGateway(Client(Access(cluster.url, cluster.token), seconds=10))
+        access = Access(cluster.url, cluster.token)
+        gateway = KubeGateway(Client(access, seconds=10))
 
         def churn() -> None:
             gateway.create(Resource.JOB, job("churn", task="churn"))
@@ -45,15 +63,44 @@ def embedded() -> Iterator[Depth]:
                 patch = {"metadata": {"annotations": {"turn": str(number)}}}
                 gateway.merge(ObjectRef(Resource.JOB, "churn", NAMESPACE), patch)
 
-        yield Depth(gateway, churn)
+        headers = {"Authorization": f"Bearer {cluster.token}"}
+        with httpx.Client(base_url=cluster.url, headers=headers, timeout=30, trust_env=False) as http:
+            yield Depth(gateway, churn, Server(http, access))
 
 
-def clear(gateway: ClusterGateway, space: str) -> None:
+@contextmanager
+def real() -> Iterator[Depth]:
+    """A control plane of its own, since a case restarts its API server."""
+    with ControlPlane("contract", toolbox=built(PROGRAMS)) as plane, plane.client() as http:
+        access = Access(plane.url, plane.token, plane.ca.read_text())
+        yield Depth(KubeGateway(Client(access, seconds=10)), plane.forget_history, Server(http, access))
+
+
+def clear(depth: Depth, space: str) -> None:
     """Remove what a case made, so that the next one finds an empty namespace."""
+    deadline = time.monotonic() + CLEAR_SECONDS
+    if depth.server:
+        for plural in CLEARED_PATHS:
+            depth.server.http.delete(f"/api/v1/namespaces/{space}/{plural}").raise_for_status()
+    while left := [*_left(depth.gateway, space)]:
+        assert time.monotonic() < deadline, f"cannot be cleared: {left}"
+        for ref in left:
+            _remove(depth.gateway, ref)
+    depth.gateway.delete(ObjectRef(Resource.NODE, "n1"))
+
+
+def _left(gateway: ClusterGateway, space: str) -> Iterator[ObjectRef]:
     for resource in CLEARED:
         for item in gateway.list(resource, namespace=space).items:
-            gateway.delete(ObjectRef(resource, item["metadata"]["name"], space), grace_seconds=0)
-    gateway.delete(ObjectRef(Resource.NODE, "n1"))
+            yield ObjectRef(resource, item["metadata"]["name"], space)
+
+
+def _remove(gateway: ClusterGateway, ref: ObjectRef) -> None:
+    gateway.delete(ref, grace_seconds=0)
+    try:
+        gateway.merge(ref, HELD_BACK)
+    except (Gone, Rejected):
+        return  # it went meanwhile
 
 
 def terminating_namespace(gateway: ClusterGateway) -> str:

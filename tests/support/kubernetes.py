@@ -3,7 +3,7 @@
     pytestmark = pytest.mark.kubernetes
     from tests.support.kubernetes import plane, tools  # noqa: F401 - fixtures
 
-PLATFORM_REQUIRE_KUBERNETES=1 turns every such skip into a failure, so that CI never passes by leaving things out.
+KUBERNETES_REQUIRED=1 turns every such skip into a failure, so that CI never passes by leaving things out.
 DEVKUBE_KUBE=1.34 takes the programs of another minor.
 """
 
@@ -28,8 +28,8 @@ T = TypeVar("T")
 
 def leave_out(reason: str) -> NoReturn:
     """Skip, or fail where the real Kubernetes is required."""
-    if os.environ.get("PLATFORM_REQUIRE_KUBERNETES") == "1":
-        pytest.fail(f"PLATFORM_REQUIRE_KUBERNETES=1, but {reason}", pytrace=False)
+    if os.environ.get("KUBERNETES_REQUIRED") == "1":
+        pytest.fail(f"KUBERNETES_REQUIRED=1, but {reason}", pytrace=False)
     pytest.skip(f"real Kubernetes left out: {reason}")
 
 
