@@ -29,6 +29,8 @@ SIGNED_IN = {
 }
 SIGNED_IN_POST = {"scheduling:preview", "accounts:token-create"}
 CLUSTER = {"dashboard:cluster-detail"}
+CLUSTER_ADMIN = {"dashboard:cluster-new", "dashboard:cluster-credentials"}
+CLUSTER_ADMIN_POST = {"dashboard:cluster-check"}
 OWN = {"accounts:token-revoke"}
 TASK_READ = {f"tasks:task-{tab}" for tab in ("detail", "instances", "logs", "events", "revisions", "yaml")}
 TASK_FORMS = {f"tasks:task-{verb}" for verb in ("edit", "restart", "stop", "delete", "scale", "rename")}
@@ -37,7 +39,19 @@ TASK_COPY = {"tasks:task-clone"}
 PROJECT_READ = {"organisations:project-detail"}
 PROJECT_POSTS = {"organisations:member-set", "organisations:member-remove"}
 TASK = TASK_READ | TASK_FORMS | TASK_POSTS | TASK_COPY
-ROWS = OPEN | set(ELSEWHERE) | SIGNED_IN | SIGNED_IN_POST | CLUSTER | OWN | TASK | PROJECT_READ | PROJECT_POSTS
+ROWS = (
+    OPEN
+    | set(ELSEWHERE)
+    | SIGNED_IN
+    | SIGNED_IN_POST
+    | CLUSTER
+    | CLUSTER_ADMIN
+    | CLUSTER_ADMIN_POST
+    | OWN
+    | TASK
+    | PROJECT_READ
+    | PROJECT_POSTS
+)
 SOCKETS = {"ws/tasks": "tests/consumers/live", "ws/tasks/<uuid:pk>": "tests/consumers/logs/test_task_socket.py"}
 LIBRARIES = ("admin/", "accounts/", "i18n/", "metrics/", "api/v1/")
 
@@ -92,6 +106,20 @@ def test_a_cluster_is_shown_to_whoever_is_signed_in(task: Task, world: World) ->
         _status(world.charlie, name, "no"),
     ]
     assert found == [302, 200, 404]
+
+
+@pytest.mark.parametrize("name", sorted(CLUSTER_ADMIN))
+@pytest.mark.parametrize("method", ["get", "post"])
+def test_a_cluster_is_changed_by_administrators_alone(task: Task, world: World, name: str, method: str) -> None:
+    people = (None, world.charlie, world.alice, world.olga, world.otto, world.ada)
+    args = () if name.endswith("new") else ("beijing",)
+    assert [_status(person, name, *args, method=method) for person in people] == [302, 403, 403, 403, 403, 200]
+
+
+def test_a_cluster_is_checked_by_administrators_alone(task: Task, world: World) -> None:
+    people, name = (None, world.charlie, world.alice, world.otto, world.ada), "dashboard:cluster-check"
+    assert [_status(person, name, "beijing", method="post") for person in people] == [302, 403, 403, 403, 302]
+    assert (_status(world.ada, name, "beijing"), _status(world.ada, name, "nowhere", method="post")) == (405, 404)
 
 
 def test_another_persons_token_is_not_there(world: World) -> None:

@@ -1,4 +1,4 @@
-"""Pages across apps: the overview, what there is and what is free, the clusters."""
+"""Pages across apps: the overview, what there is and what is free, the clusters (each one's: cluster_views)."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
 from apps.clusters import access as clusters
+from apps.clusters.domain.checklist_rows import from_wire
+from apps.clusters.explanations import tally
 from apps.dashboard import selectors
 from apps.quotas import access as quota_access
 from apps.quotas import selectors as quotas
@@ -46,25 +48,14 @@ def resources(request: HttpRequest) -> HttpResponse:
 @require_safe
 @login_required
 def cluster_list(request: HttpRequest) -> HttpResponse:
-    plant = scheduling.plant()
+    user, plant = cast("User", request.user), scheduling.plant()
     rows = [
-        (cluster, [selectors.node_picture(node) for node in plant.nodes if node.cluster_id == cluster.pk])
-        for cluster in clusters.visible_clusters(cast("User", request.user))
+        (
+            cluster,
+            [selectors.node_picture(node) for node in plant.nodes if node.cluster_id == cluster.pk],
+            tally(from_wire(cluster.checks)),
+        )
+        for cluster in clusters.visible_clusters(user)
     ]
-    return render_page(request, "dashboard/cluster_list.html", {"clusters": rows}, parts=("clusters",))
-
-
-@require_safe
-@login_required
-def cluster_detail(request: HttpRequest, name: str) -> HttpResponse:
-    user = cast("User", request.user)
-    cluster, pools = clusters.cluster_for(user, name), clusters.visible_pool_ids(user)
-    drawn = {
-        node.name: selectors.node_picture(node) for node in scheduling.plant().nodes if node.cluster_id == cluster.pk
-    }
-    rows = [
-        (node, drawn[node.name], node.pool if node.pool_id in pools else None)
-        for node in clusters.visible_nodes(user, cluster).order_by("name")
-        if node.name in drawn
-    ]
-    return render_page(request, "dashboard/cluster_detail.html", {"cluster": cluster, "nodes": rows}, parts=("nodes",))
+    context = {"clusters": rows, "manages": clusters.may_manage(user)}
+    return render_page(request, "dashboard/cluster_list.html", context, parts=("clusters",))
