@@ -27,7 +27,8 @@ def node(nodes: SimulatedNodes) -> Iterator[str]:
 
 def replica(count: int, *, cards: int = 0) -> Obj:
     container = {"name": "main", "image": "mpi", "resources": {"limits": {"nvidia.com/gpu": str(cards)}}}
-    return {"replicas": count, "template": {"spec": {"containers": [container]}}}
+    here = {"kubernetes.io/hostname": "operators-1"}  # other tests have nodes on the same plane
+    return {"replicas": count, "template": {"spec": {"containers": [container], "nodeSelector": here}}}
 
 
 @pytest.mark.usefixtures("node")
