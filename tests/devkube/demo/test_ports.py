@@ -85,6 +85,17 @@ def test_only_the_process_that_listens_counts_as_listening(stranger: int) -> Non
     assert not listens(os.getpid(), free_port())
 
 
+def test_a_process_whose_files_may_not_be_looked_at_is_taken_at_its_word(stranger: int) -> None:
+    root = os.geteuid() == 0
+    if root:
+        os.seteuid(65534)
+    try:
+        assert listens(1, stranger)
+    finally:
+        if root:
+            os.seteuid(0)
+
+
 async def test_anothers_answer_does_not_make_a_program_ready(tmp_path: Path, stranger: int) -> None:
     member = program(tmp_path, IDLE, stranger)
     member.start()
