@@ -31,6 +31,8 @@ def stages() -> list[Obj]:
     return [
         _stage("start", [alive, pending, _absent(waits)], {"statusTemplate": _template("running")}, "starts-after"),
         _stage("wait", [alive, pending, _absent(shown), _present(waits)], {"statusTemplate": _template("waiting")}),
+        # A machine that is back tells again what its pods do; meanwhile the cluster had them for not ready.
+        _stage("return", [alive, running, _is("Ready", "False")], {"statusTemplate": _template("returned")}),
         _stage("end", [alive, running, _present(lasts)], ended, "runs-for", otherwise=1000),
         _stage("stop", [_present(DELETED), _phase("Pending", "Running")], ended, "stops-after"),
         # The Job controller counts a pod that ended and lets its finalizer go; only then is the pod really gone.
@@ -67,6 +69,11 @@ def _present(key: str) -> Obj:
 
 def _absent(key: str) -> Obj:
     return {"key": key, "operator": "DoesNotExist"}
+
+
+def _is(condition: str, status: str) -> Obj:
+    key = f'.status.conditions[]? | select(.type == "{condition}") | .status'
+    return {"key": key, "operator": "In", "values": [status]}
 
 
 def _phase(*names: str) -> Obj:

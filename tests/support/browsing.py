@@ -44,7 +44,8 @@ def opened(demo: Demo, browser: Browser, look: Look) -> Iterator[Page]:
     page.on("console", heard)
     yield page
     context.close()
-    assert [fault for fault in faults if not expected(fault)] == []
+    unexpected = [fault for fault in faults if not expected(fault)]
+    assert not unexpected, unexpected
 
 
 @contextmanager

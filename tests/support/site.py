@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import httpx
@@ -15,7 +15,6 @@ import httpx
 from apps.clusters import services as clusters
 from apps.clusters.models import Cluster, Node
 from apps.kernel import clock
-from apps.kernel.clock import SYSTEM_CLOCK
 from apps.scheduling.loop import run_cycle
 from apps.tasks import reconciler
 from apps.tasks.domain.spec import KindName, ResourceRequest, TaskSpec
@@ -26,6 +25,14 @@ from apps.tasks.services import reconciliation
 from apps.tasks.services.submission import submit_task
 from devkube.real.control_plane import ControlPlane
 from tests.support.world import World, a_container, a_spec
+
+
+@dataclass(frozen=True)
+class Ticking:
+    """A clock that somebody else winds."""
+
+    now: Callable[[], datetime]
+
 
 Obj = dict[str, Any]
 PATIENCE = 60.0
@@ -39,10 +46,15 @@ class Site:
     cluster: Cluster
     plane: ControlPlane
     kube: httpx.Client
+    ahead: timedelta = timedelta()
+
+    def now_of_ours(self) -> datetime:
+        """The platform's clock, which the cluster's may differ from."""
+        return clock.now() + self.ahead
 
     @property
     def now(self) -> datetime:
-        return clock.now()
+        return self.now_of_ours()
 
     @property
     def namespace(self) -> str:
@@ -66,9 +78,9 @@ class Site:
 
     def tick(self) -> None:
         """What the workers do at every tick."""
-        run_cycle(SYSTEM_CLOCK)
+        run_cycle(Ticking(self.now_of_ours))
         for attempt_pk in reconciliation.due(now=self.now):
-            reconciler.reconcile(attempt_pk)
+            reconciler.reconcile(attempt_pk, now=self.now_of_ours)
 
     def until(self, condition: Callable[[], object], what: str = "it", seconds: float = PATIENCE) -> None:
         """Let the workers tick until the condition holds; fails naming ``what`` and every task's state."""
@@ -113,7 +125,13 @@ class Site:
 
 @contextmanager
 def site_on(
-    plane: ControlPlane, world: World, kube: httpx.Client, *, token: str = "", prefix: str = ""
+    plane: ControlPlane,
+    world: World,
+    kube: httpx.Client,
+    *,
+    token: str = "",
+    prefix: str = "",
+    ahead: timedelta = timedelta(),
 ) -> Iterator[Site]:
     """The platform with this plane as its cluster ``beijing``, its observer at work; ``token`` is its account's."""
     mark, pool = world.a_mark(), world.a_pool()
@@ -130,9 +148,9 @@ def site_on(
         now=clock.now(),
     )
     assert clusters.check(cluster, now=clock.now()), Cluster.objects.get(pk=cluster.pk).last_error
-    observer = ClusterObserver(cluster)
+    site = Site(world, cluster, plane, kube, ahead)
+    observer = ClusterObserver(cluster, now=site.now_of_ours)
     observer.start()
-    site = Site(world, cluster, plane, kube)
     try:
         site.until(lambda: Node.objects.filter(pool=pool, ready=True).exists(), "the nodes are recorded")
         yield site

@@ -20,12 +20,14 @@ from apps.tasks.kinds.containers import (
     unstartable,
     waiting_for,
 )
-from apps.tasks.kinds.raw import condition, holds, inner, moment, text
+from apps.tasks.kinds.raw import condition, entries, holds, inner, moment, text
 
 Verdict = tuple[InstanceState, str, str, ContainerStatus | None]
 
 _PREEMPTED = frozenset({"PreemptionByScheduler", "Preempted", "Preempting"})
 _LOST = frozenset({"NodeLost", "NodeAffinity", "UnexpectedAdmissionError"})
+# Not ready by the pod's own doing though all its containers are.
+_OWN_REASONS = frozenset({"ReadinessGatesNotReady", "ContainersNotReady", "PodCompleted", "PodFailed"})
 
 
 def _displaced(pod: Mapping[str, Any]) -> Reason | None:
@@ -99,6 +101,17 @@ def _waiting(containers: tuple[ContainerStatus, ...]) -> Verdict | None:
     return None
 
 
+def _silent_node(pod: Mapping[str, Any]) -> Verdict | None:
+    """The cluster takes the pods of a node that fell silent for not ready, with nothing said of their containers:
+    those stand as the node last told them, ready (Kubernetes' node lifecycle controller)."""
+    ready, main = condition(pod, "Ready"), entries(pod, "status", "containerStatuses")
+    if text(pod, "status", "phase") != "Running" or ready.get("status") != "False" or not main:
+        return None
+    if text(ready, "reason") in _OWN_REASONS or not all(container.get("ready") is True for container in main):
+        return None
+    return InstanceState.LOST, "NodeLost", bounded(text(ready, "message")), None
+
+
 def _coming_up(pod: Mapping[str, Any], containers: tuple[ContainerStatus, ...]) -> Verdict:
     scheduled = condition(pod, "PodScheduled")
     if not text(pod, "spec", "nodeName") and not holds(pod, "PodScheduled"):
@@ -115,7 +128,11 @@ def read_instance(pod: Mapping[str, Any]) -> InstanceStatus:
     """The pod as people should see it; any null or missing field counts as empty."""
     containers = read_containers(pod)
     state, reason, message, culprit = (
-        _ended_or_leaving(pod) or _failed(pod, containers) or _waiting(containers) or _coming_up(pod, containers)
+        _ended_or_leaving(pod)
+        or _failed(pod, containers)
+        or _waiting(containers)
+        or _silent_node(pod)
+        or _coming_up(pod, containers)
     )
     if culprit is None and state is not InstanceState.RUNNING:
         culprit = next((container for container in containers if failed(container)), None)

@@ -35,6 +35,9 @@ _HAS_RUN = frozenset(
         InstanceState.FAILED,
     }
 )
+# A task at rest that is found on its way to where it was has drifted from what is wanted.
+_AT_REST = frozenset({State.RUNNING, State.DEGRADED, State.PAUSED})
+_ASTRAY = frozenset({State.STARTING, State.UPDATING, State.PAUSING})
 _TRIES = 3
 _SHOWN = ("node", "state", "reason", "message", "restarts", "exit_code", "containers", "started_at")
 
@@ -128,23 +131,35 @@ def _move(attempt: Attempt, status: Status, *, now: datetime) -> bool:
     if present in FINAL:
         return True
     if status.outcome is not None:
-        seen = ended_at(attempt.workload, latest=now) if status.outcome is not Outcome.STOPPED else now
-        return end(
-            attempt,
-            state=status.state,
-            reason=status.reason,
-            numbers=_numbers(status),
-            text=status.text,
-            now=max(seen, task.created_at),
-            expected=[present],
-        )
+        return _finish(attempt, status, present, now=now)
     # A queued task waits for an admission, whatever is left of it on a cluster: a suspended Job that is to go on.
     if present is State.QUEUED or _same(task, status):
         return True
-    return _step(task, present, status, now=now)
+    return _step(attempt, present, status, now=now)
 
 
-def _step(task: Task, present: State, status: Status, *, now: datetime) -> bool:
+def _finish(attempt: Attempt, status: Status, present: State, *, now: datetime) -> bool:
+    """End the task when the cluster says it ended, or now, where the cluster's clock tells of a time before it came."""
+    seen = ended_at(attempt.workload, latest=now) if status.outcome is not Outcome.STOPPED else now
+    at = seen if seen >= (attempt.admitted_at or attempt.task.created_at) else now
+    ended = end(
+        attempt,
+        state=status.state,
+        reason=status.reason,
+        numbers=_numbers(status),
+        text=status.text,
+        now=at,
+        expected=[present],
+    )
+    if ended:
+        # Whoever was not looking when it began knows the beginning only from the end.
+        Attempt.objects.filter(pk=attempt.pk, running_at__gt=at).update(running_at=at)
+        Task.objects.filter(pk=attempt.task_id, started_at__gt=at).update(started_at=at)
+    return ended
+
+
+def _step(attempt: Attempt, present: State, status: Status, *, now: datetime) -> bool:
+    task = attempt.task
     same_reason = status.reason == task.reason
     also: dict[str, Any] = {"nodes_ready": status.nodes_ready}
     if same_reason:
@@ -158,6 +173,10 @@ def _step(task: Task, present: State, status: Status, *, now: datetime) -> bool:
         numbers=_with_text(_numbers(status), status.text),
         **also,
     )
+    if moved and present in _AT_REST and status.state in _ASTRAY:
+        # Somebody changed the cluster by hand, or a change of ours has just begun: either is looked at now.
+        Attempt.objects.filter(pk=attempt.pk).update(next_try_at=None)
+        nudges.reconcile_soon(attempt.pk)
     if moved and status.state is State.PAUSED and task.intent == Intent.PAUSE and present is not State.PAUSED:
         quotas.release(task.pk, why="paused", now=now)
         moves.note(task, "Paused", now=now)

@@ -227,3 +227,25 @@ def test_the_end_is_dated_by_the_cluster_and_never_later_than_now(plant: Plant) 
     done = Task.objects.get(pk=task.pk)
     assert done.finished_at is not None
     assert done.finished_at.isoformat() == "2026-12-01T12:04:00+00:00"
+    assert done.started_at is None or done.started_at <= done.finished_at
+
+
+def test_an_end_before_the_task_came_to_the_cluster_is_a_wrong_clock_and_dated_now(plant: Plant) -> None:
+    task, attempt = plant.started()
+    plant.later(minutes=1)
+    plant.memory.set_status(plant.job(attempt), {"completionTime": "2026-12-01T11:40:00Z"})
+    plant.complete(attempt)
+    plant.observe()
+    assert Task.objects.get(pk=task.pk).finished_at == plant.now
+
+
+def test_a_task_at_rest_that_somebody_changes_on_the_cluster_is_looked_at_at_once(plant: Plant) -> None:
+    _task, attempt = plant.started()
+    plant.pod(attempt)
+    plant.observe()
+    plant.reconcile(attempt)
+    resting = plant.fresh_attempt(attempt).next_try_at
+    plant.memory.delete(plant.job(attempt))
+    plant.memory.delete(ObjectRef(Resource.POD, f"{attempt.object_name}-aaaaa", plant.fresh_attempt(attempt).namespace))
+    plant.observe()
+    assert (resting is not None, plant.fresh_attempt(attempt).next_try_at) == (True, None)
