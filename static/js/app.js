@@ -43,9 +43,16 @@ function start() {
     if (event.detail.verb !== "get") event.detail.headers["X-CSRFToken"] = csrfToken();
   });
   const problem = (event) => {
-    const live = event.detail.requestConfig?.triggeringEvent?.type === "live";
-    if (live) return; // the connection light tells it
     const region = document.getElementById("toasts");
+    const live = event.detail.requestConfig?.triggeringEvent?.type === "live";
+    if (live) {
+      // The connection light tells of a lost connection; a thing that is gone is told once.
+      if (event.detail.xhr?.status === 404 && !region.dataset.gone) {
+        region.dataset.gone = "yes";
+        toast(region.dataset.wordGone, "error");
+      }
+      return;
+    }
     const said = event.detail.xhr?.getResponseHeader?.("X-Problem");
     toast(said ? decodeURIComponent(said) : (region?.dataset.wordFailed ?? "Failed"), "error");
   };

@@ -52,6 +52,7 @@ def test_a_service_is_scaled_changed_watched_and_rolled_back(engineer_page: Page
     expect(page.locator("#status")).to_contain_text("running", timeout=60_000, ignore_case=True)
     until(lambda: image_of(engineer, pk) == "busybox:1.36", what="the old image is back")
     engineer.delete(f"/tasks/{pk}")
+    expect(page.locator("#toasts")).to_contain_text("no longer there")
 
 
 def scale_back(page: Page) -> None:

@@ -61,5 +61,8 @@ def signed_in(demo: Demo, browser: Browser, role: str, look: Look = Look()) -> I
 
 
 def expected(fault: str) -> bool:
-    """A connection that a walk cut itself, and a refusal that the page shows: browsers note both as errors."""
-    return any(words in fault for words in ("WebSocket", "ERR_", "status of 4"))
+    """What browser and htmx note as errors: a cut connection, a refusal that the page shows, a request left behind."""
+    return any(
+        words in fault
+        for words in ("WebSocket", "ERR_", "status of 4", "Error Code 4", "htmx:sendAbort", "htmx:afterRequest")
+    )

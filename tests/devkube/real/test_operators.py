@@ -53,12 +53,8 @@ def test_a_sparkapplication_without_a_spark_is_taken_up_and_fails_with_the_reaso
     built([SPARK])
     a_namespace(http, "spark")
     with SparkOperator(plane, namespaces=["spark"]):
-        spec: Obj = {
-            "type": "Python",
-            "mode": "cluster",
-            "sparkVersion": "3.5.5",
-            "mainApplicationFile": "local:///x.py",
-        }
+        spec: Obj = {"type": "Python", "mode": "cluster", "sparkVersion": "3.5.5"}
+        spec |= {"mainApplicationFile": "local:///x.py"}
         spec |= {"image": "spark", "restartPolicy": {"type": "Never"}, "driver": {"cores": 1}, "executor": {"cores": 1}}
         meta = {"name": "etl"}
         body = {
