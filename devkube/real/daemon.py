@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -58,7 +59,9 @@ class Daemon:
     died: str = ""
 
     def start(self) -> None:
-        """Start it; returns before it serves. Call it in a thread that outlives it (devkube.children)."""
+        """Start it; returns before it serves. Main thread only: the kernel ends it with the thread that started it."""
+        if threading.current_thread() is not threading.main_thread():
+            raise RuntimeError(f"{self.name} is to be started in the main thread")
         environment = os.environ | dict(self.env)
         # Nobody waits for the farewell of a program whose owner was killed; etcd bears that as it bears a power cut.
         self.process = start(self.argv, log=self.log, cwd=self.log.parent, env=environment, stop=signal.SIGKILL)
