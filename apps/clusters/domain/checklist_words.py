@@ -71,11 +71,13 @@ SENTENCES: Mapping[str, Said] = {
     "storage_none": _("None: persistent volumes cannot be made here."),
     "nodes": _("%(count)s, %(ready)s of them ready."),
     "nodes_none": _("None: nothing can run here yet."),
+    "nodes_unready": _("%(count)s, none of them ready: nothing can run here yet."),
     "mark": _("%(mark)s: %(count)s nodes, %(cards)s cards."),
     "mark_absent": _("%(mark)s: no node here has its labels."),
-    "mark_unlabelled": _("%(mark)s: no node has its labels, although such cards are there."),
-    "cards_unlabelled": _("%(count)s nodes have %(resource)s but the labels of no mark: %(nodes)s. Nobody gets these."),
-    "cards_without_mark": _("%(count)s nodes have %(resource)s, for which there is no mark: %(nodes)s."),
+    "cards_unlabelled": _(
+        "%(resource)s on nodes with the labels of no mark, so nobody gets them: %(nodes)s (%(count)s)."
+    ),
+    "cards_without_mark": _("%(resource)s, for which there is no mark, so nobody gets them: %(nodes)s (%(count)s)."),
 }
 REMEDIES: Mapping[str, Said] = {
     "bad_address": _("Give an address such as https://10.0.0.1:6443."),
@@ -108,8 +110,8 @@ REMEDIES: Mapping[str, Said] = {
     "storage_no_default": _("Make one the default:"),
     "storage_none": _("Install a storage driver, such as Ceph CSI or the local path provisioner."),
     "nodes_none": _("Join a node to the cluster."),
-    "mark_unlabelled": _("Label the nodes that have these cards:"),
-    "cards_unlabelled": _("Label them, each with its mark's labels:"),
+    "nodes_unready": _("See what ails them:"),
+    "cards_unlabelled": _("Give each the labels of its mark, such as:"),
     "cards_without_mark": _("Add a mark for these cards in the admin panel."),
 }
 SEE_ADDRESS = "kubectl config view --minify -o jsonpath='{.clusters[0].cluster.server}'"
@@ -136,8 +138,8 @@ COMMANDS: Mapping[str, str] = {
     "denied": APPLY,
     "class_differs": "kubectl delete priorityclass %(class)s",
     "storage_no_default": "kubectl annotate storageclass %(first)s storageclass.kubernetes.io/is-default-class=true",
-    "mark_unlabelled": LABEL,
     "cards_unlabelled": LABEL,
+    "nodes_unready": "kubectl describe nodes",
 }
 
 

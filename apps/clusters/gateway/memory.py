@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import copy
 import itertools
-import re
 import threading
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -16,6 +14,17 @@ from apps.clusters.domain.survey import Failure, Survey
 from apps.clusters.gateway.kube.errors import NAMESPACE_TERMINATING
 from apps.clusters.gateway.kube.translate import CLUSTER_WIDE, plain
 from apps.clusters.gateway.labels import labels_of, same_owner
+from apps.clusters.gateway.memory_rules import (
+    Entry,
+    as_watched,
+    check_precondition,
+    grace_of,
+    merged,
+    name_of,
+    owned,
+    selected,
+    validate,
+)
 from apps.clusters.gateway.port import (
     Change,
     ClusterFacts,
@@ -26,40 +35,12 @@ from apps.clusters.gateway.port import (
     Manifest,
     ObjectRef,
     Page,
-    Rejected,
     Resource,
     Transient,
     WatchEvent,
 )
-from apps.clusters.gateway.selectors import matches
 
-_NAME = re.compile(r"^[a-z0-9]([-a-z0-9.:]{0,251}[a-z0-9])?$")
-_TEMPLATED = frozenset({Resource.JOB, Resource.DEPLOYMENT})
 Key = tuple[Resource, str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    """One line of the watch history; ``was`` are the labels before, so that leaving a selector shows as DELETED."""
-
-    version: int
-    resource: Resource
-    change: Change
-    object: dict[str, Any]
-    was: Mapping[str, Any] | None
-
-
-def merged(target: Any, patch: Any) -> Any:
-    """JSON merge patch (RFC 7386): null deletes a key, objects merge, anything else replaces."""
-    if not isinstance(patch, Mapping):
-        return copy.deepcopy(patch)
-    result = dict(target) if isinstance(target, Mapping) else {}
-    for key, value in patch.items():
-        if value is None:
-            result.pop(key, None)
-        else:
-            result[key] = merged(result.get(key), value)
-    return result
 
 
 class MemoryGateway:
@@ -70,7 +51,7 @@ class MemoryGateway:
     ) -> None:
         self._lock = threading.Condition()
         self._objects: dict[Key, dict[str, Any]] = {}
-        self._history: deque[_Entry] = deque(maxlen=history)
+        self._history: deque[Entry] = deque(maxlen=history)
         self._counter = itertools.count(1)
         self._now = 0
         self._oldest = 0
@@ -99,7 +80,7 @@ class MemoryGateway:
 
     def create(self, resource: Resource, manifest: Manifest, *, dry_run: bool = False) -> Manifest:
         body = plain(manifest)
-        self._called(f"create {resource.value} {_name(body)}")
+        self._called(f"create {resource.value} {name_of(body)}")
         with self._lock:
             key = _key(resource, body)
             self._check_namespace(key)
@@ -108,10 +89,12 @@ class MemoryGateway:
                 if same_owner(standing, body):
                     return copy.deepcopy(standing)
                 raise Conflict(f'{resource.value} "{key[2]}" already exists', 409, "AlreadyExists")
-            _validate(resource, body)
+            validate(resource, body)
+            if resource is not Resource.NODE:
+                body.pop("status", None)
+            body["metadata"] |= {"uid": f"uid-{next(self._counter)}", "generation": 1}
             if dry_run:
                 return body
-            body["metadata"] |= {"uid": f"uid-{next(self._counter)}", "generation": 1}
             return self._store(key, body, Change.ADDED)
 
     def read(self, ref: ObjectRef) -> Manifest | None:
@@ -124,18 +107,16 @@ class MemoryGateway:
         self._called(f"replace {ref.resource.value} {ref.name}")
         with self._lock:
             standing = self._standing(ref)
-            expected = (body.get("metadata") or {}).get("resourceVersion")
-            if expected and expected != standing["metadata"]["resourceVersion"]:
-                raise Conflict(
-                    "the object has been modified; please apply your changes to the latest version", 409, "Conflict"
-                )
+            check_precondition(standing, body)
             return self._change(ref, standing, body | {"status": standing.get("status", {})})
 
     def merge(self, ref: ObjectRef, patch: Manifest) -> Manifest:
         self._called(f"merge {ref.resource.value} {ref.name}")
         with self._lock:
             standing = self._standing(ref)
-            return self._change(ref, standing, merged(standing, plain(patch)))
+            written = {key: value for key, value in plain(patch).items() if key != "status"}
+            check_precondition(standing, written, patched=True)
+            return self._change(ref, standing, merged(standing, written))
 
     def delete(self, ref: ObjectRef, *, uid: str | None = None, grace_seconds: int | None = None) -> None:
         self._called(f"delete {ref.resource.value} {ref.name}")
@@ -144,10 +125,7 @@ class MemoryGateway:
             standing = self._objects.get(key)
             if standing is None or (uid and standing["metadata"]["uid"] != uid):
                 return
-            if self._goes_slowly(ref, standing, grace_seconds):
-                self._mark_terminating(key, standing)
-                return
-            self._remove(key)
+            self._let_go(key, standing, grace_seconds)
 
     def list(self, resource: Resource, *, namespace: str = "", selector: Mapping[str, str] | str | None = None) -> Page:
         self._called(f"list {resource.value}")
@@ -155,7 +133,7 @@ class MemoryGateway:
             found = [
                 copy.deepcopy(item)
                 for (stored, space, _name), item in sorted(self._objects.items())
-                if stored is resource and namespace in ("", space) and matches(labels_of(item), selector)
+                if stored is resource and namespace in ("", space) and selected(item, selector)
             ]
             return Page(found, str(self._now))
 
@@ -175,7 +153,7 @@ class MemoryGateway:
                 self._fail_if_dead()
             for entry in fresh:
                 seen = entry.version
-                if entry.resource is resource and (event := _as_watched(entry, selector)):
+                if entry.resource is resource and (event := as_watched(entry, selector)):
                     yield event
             if seconds <= 0 and not fresh:
                 return
@@ -225,7 +203,7 @@ class MemoryGateway:
         """Create or change a pod as kubelet and controllers do; ``owner``'s template labels come with it."""
         with self._lock:
             pod = copy.deepcopy(self._objects.get((Resource.POD, namespace, name))) or {}
-            pod = merged({"metadata": {"name": name, "namespace": namespace}} | pod, _owned(owner) if owner else {})
+            pod = merged({"metadata": {"name": name, "namespace": namespace}} | pod, owned(owner) if owner else {})
             return self.put(Resource.POD, merged(pod, fields))
 
     def set_status(self, ref: ObjectRef, status: Manifest) -> dict[str, Any]:
@@ -239,14 +217,28 @@ class MemoryGateway:
             self._remove((ref.resource, ref.namespace, ref.name))
 
     def finish_terminating(self) -> None:
-        """Remove everything that is under removal, and what stood in removed namespaces."""
+        """Let what is under removal go as far as no finalizer holds it, with what stood in removed namespaces."""
         with self._lock:
             for key, item in list(self._objects.items()):
-                if item["metadata"].get("deletionTimestamp") and key in self._objects:
+                about = item["metadata"]
+                if key[0] is Resource.NAMESPACE and about.get("deletionTimestamp"):
+                    self._empty(key[2])
+                elif key in self._objects and not about.get("finalizers") and self._is_over(about):
                     self._remove(key)
-                    if key[0] is Resource.NAMESPACE:
-                        for inside in [other for other in self._objects if other[1] == key[2]]:
-                            self._remove(inside)
+
+    def _is_over(self, about: Mapping[str, Any]) -> bool:
+        """Under removal, or owned by nobody who is there."""
+        uids = {item["metadata"]["uid"] for item in self._objects.values()}
+        owners = [owner.get("uid") for owner in about.get("ownerReferences") or []]
+        return bool(about.get("deletionTimestamp")) or (bool(owners) and not uids & set(owners))
+
+    def _empty(self, namespace: str) -> None:
+        inside = [key for key in self._objects if key[1] == namespace]
+        for key in inside:
+            if key in self._objects:
+                self._let_go(key, self._objects[key], 0)
+        if not any(key[1] == namespace for key in self._objects):
+            self._remove((Resource.NAMESPACE, "", namespace))
 
     def everything(self, resource: Resource) -> Sequence[dict[str, Any]]:
         """The stored objects of a kind, without counting as a call."""
@@ -294,35 +286,39 @@ class MemoryGateway:
         return standing
 
     def _change(self, ref: ObjectRef, standing: dict[str, Any], wanted: dict[str, Any]) -> Manifest:
-        _validate(ref.resource, wanted, standing)
+        validate(ref.resource, wanted, standing)
+        if wanted == standing:
+            return copy.deepcopy(standing)
         kept = {key: standing["metadata"][key] for key in ("uid", "generation") if key in standing["metadata"]}
         wanted["metadata"] = wanted["metadata"] | kept
         if wanted.get("spec") != standing.get("spec"):
             wanted["metadata"]["generation"] = kept.get("generation", 1) + 1
-        return self._store((ref.resource, ref.namespace, ref.name), wanted, Change.MODIFIED)
+        key = (ref.resource, ref.namespace, ref.name)
+        stored = self._store(key, wanted, Change.MODIFIED)
+        about = stored["metadata"]
+        if standing["metadata"].get("finalizers") and not about.get("finalizers") and _at_end(about):
+            self._remove(key)
+        return stored
 
     def _store(self, key: Key, body: dict[str, Any], change: Change) -> dict[str, Any]:
         was = labels_of(self._objects[key]) if key in self._objects else None
         self._now = next(self._counter)
         body["metadata"]["resourceVersion"] = str(self._now)
         self._objects[key] = body
-        self._history.append(_Entry(self._now, key[0], change, copy.deepcopy(body), was))
+        self._history.append(Entry(self._now, key[0], change, copy.deepcopy(body), was))
         self._lock.notify_all()
         return copy.deepcopy(body)
 
-    def _goes_slowly(self, ref: ObjectRef, standing: dict[str, Any], grace_seconds: int | None) -> bool:
-        if ref.resource is Resource.NAMESPACE:
-            return True
-        return (
-            ref.resource is Resource.POD
-            and grace_seconds != 0
-            and (standing.get("status") or {}).get("phase") == "Running"
-        )
-
-    def _mark_terminating(self, key: Key, standing: dict[str, Any]) -> None:
-        if not standing["metadata"].get("deletionTimestamp"):
+    def _let_go(self, key: Key, standing: dict[str, Any], grace_seconds: int | None) -> None:
+        """Remove, or mark as under removal what still has grace, a finalizer, or (a namespace) content."""
+        grace = grace_of(key[0], standing, grace_seconds)
+        if not (grace or standing["metadata"].get("finalizers") or key[0] is Resource.NAMESPACE):
+            self._remove(key)
+        elif not standing["metadata"].get("deletionTimestamp"):
             body = copy.deepcopy(standing)
-            body["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+            body["metadata"] |= {"deletionTimestamp": "2026-01-01T00:00:00Z", "deletionGracePeriodSeconds": grace}
+            if key[0] is Resource.NAMESPACE:
+                body["status"] = {"phase": "Terminating"}
             self._store(key, body, Change.MODIFIED)
 
     def _remove(self, key: Key) -> None:
@@ -331,56 +327,18 @@ class MemoryGateway:
             return
         self._now = next(self._counter)
         body["metadata"]["resourceVersion"] = str(self._now)
-        self._history.append(_Entry(self._now, key[0], Change.DELETED, copy.deepcopy(body), labels_of(body)))
+        self._history.append(Entry(self._now, key[0], Change.DELETED, copy.deepcopy(body), labels_of(body)))
         self._lock.notify_all()
         for other, item in list(self._objects.items()):
             owners = item["metadata"].get("ownerReferences") or []
-            if any(owner.get("uid") == body["metadata"]["uid"] for owner in owners):
-                ref = ObjectRef(other[0], other[2], other[1])
-                if self._goes_slowly(ref, item, None):
-                    self._mark_terminating(other, item)
-                else:
-                    self._remove(other)
+            if other in self._objects and any(owner.get("uid") == body["metadata"]["uid"] for owner in owners):
+                self._let_go(other, item, None)
 
 
-def _name(body: Mapping[str, Any]) -> str:
-    return str((body.get("metadata") or {}).get("name") or "")
+def _at_end(about: Mapping[str, Any]) -> bool:
+    return bool(about.get("deletionTimestamp")) and not about.get("deletionGracePeriodSeconds")
 
 
 def _key(resource: Resource, body: Mapping[str, Any]) -> Key:
     namespace = "" if resource in CLUSTER_WIDE else str((body.get("metadata") or {}).get("namespace") or "")
-    return (resource, namespace, _name(body))
-
-
-def _validate(resource: Resource, body: Mapping[str, Any], standing: Mapping[str, Any] | None = None) -> None:
-    name = _name(body)
-    if not _NAME.match(name):
-        raise Rejected(f'metadata.name: Invalid value: "{name}"', 422, "Invalid")
-    if resource not in _TEMPLATED:
-        return
-    template = (body.get("spec") or {}).get("template") or {}
-    if not (template.get("spec") or {}).get("containers"):
-        raise Rejected("spec.template.spec.containers: Required value", 422, "Invalid")
-    if resource is Resource.JOB and standing is not None and template != standing["spec"]["template"]:
-        raise Rejected("spec.template: Invalid value: field is immutable", 422, "Invalid")
-
-
-def _owned(owner: Manifest) -> dict[str, Any]:
-    template = owner["spec"]["template"]
-    reference = {"kind": owner.get("kind"), "name": _name(owner), "uid": owner["metadata"]["uid"], "controller": True}
-    metadata = {
-        "labels": (template.get("metadata") or {}).get("labels") or {},
-        "annotations": (template.get("metadata") or {}).get("annotations") or {},
-        "ownerReferences": [reference],
-    }
-    return {"metadata": metadata, "spec": template["spec"]}
-
-
-def _as_watched(entry: _Entry, selector: str | None) -> WatchEvent | None:
-    now, before = matches(labels_of(entry.object), selector), entry.was is not None and matches(entry.was, selector)
-    version = str(entry.version)
-    if entry.change is Change.DELETED:
-        return WatchEvent(Change.DELETED, copy.deepcopy(entry.object), version) if before else None
-    if now:
-        return WatchEvent(Change.MODIFIED if before else Change.ADDED, copy.deepcopy(entry.object), version)
-    return WatchEvent(Change.DELETED, copy.deepcopy(entry.object), version) if before else None
+    return (resource, namespace, name_of(body))

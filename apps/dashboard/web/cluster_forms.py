@@ -11,6 +11,7 @@ from datetime import datetime
 
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from apps.clusters.domain.checklist import Verdict, verdict
 from apps.clusters.domain.checklist_rows import Check
@@ -19,10 +20,20 @@ from apps.clusters.domain.kubeconfig_faults import refusal
 from apps.clusters.domain.sign_in import SignIn
 from apps.clusters.domain.yaml_tree import LARGEST
 from apps.kernel.errors import Refusal, Refused
+from apps.kernel.text import say
 from apps.ui.fields import FieldForm
 
 SHOWN = ("name", "namespace_prefix", "way", "server", "verify", "context")
 BY_KUBECONFIG, BY_PARTS = "kubeconfig", "parts"
+LABELS = {
+    "name": gettext_lazy("Name"),
+    "namespace_prefix": gettext_lazy("Namespace prefix"),
+    "kubeconfig": gettext_lazy("Kubeconfig"),
+    "context": gettext_lazy("Context"),
+    "server": gettext_lazy("API address"),
+    "token": gettext_lazy("Bearer token"),
+    "ca": gettext_lazy("CA certificates (PEM)"),
+}
 
 
 @dataclass(slots=True)
@@ -35,10 +46,10 @@ class Entered:
     contexts: Sequence[str] = ()
 
     def refuse(self, found: Refusal) -> None:
-        """Put a refusal at the fields that the reader sees."""
+        """Put a refusal at the fields that the reader sees: what is wrong and what to do are one message there."""
         for path, sentences in found.fields.items():
             inside = self.form.value("way") == BY_KUBECONFIG and path in {"server", "token", "ca"}
-            self.form.add("kubeconfig" if inside else path, sentences)
+            self.form.add("kubeconfig" if inside else path, [_one(sentences)])
         if not found.fields:
             self.form.add("", [found.detail])
 
@@ -51,7 +62,7 @@ def blank(**values: str) -> FieldForm:
 def read_sign_in(request: HttpRequest, *, now: datetime) -> Entered:
     """How to sign in by what was posted."""
     given = request.POST
-    entered = Entered(FieldForm({name: _text(request, name) for name in SHOWN}))
+    entered = Entered(FieldForm({name: _text(request, name) for name in SHOWN}, words=LABELS))
     if given.get("way") == BY_PARTS:
         server, token = _text(request, "server").rstrip("/"), _text(request, "token")
         entered.sign_in = SignIn(server, token, given.get("ca", "").strip() or None, verify=bool(given.get("verify")))
@@ -85,6 +96,12 @@ def taken(wish: str, checks: Sequence[Check]) -> bool:
     return (wish in {"save", "save-anyway"} and found is Verdict.FITS) or (
         wish == "save-anyway" and found is Verdict.UNREACHABLE
     )
+
+
+def _one(sentences: Sequence[str]) -> str:
+    """The first sentence, and what to do instead where that follows."""
+    joined = say(_("%(what)s. %(instead)s"), what=sentences[0], instead=sentences[-1])
+    return joined if len(sentences) > 1 else sentences[0]
 
 
 def _kubeconfig(request: HttpRequest, *, now: datetime) -> Chosen | Refusal:

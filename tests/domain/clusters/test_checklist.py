@@ -91,6 +91,7 @@ def test_a_cluster_that_is_well_has_a_row_for_everything_and_no_remedy() -> None
         (("storage", "warn", "storage_none"), {"storage_classes": []}),
         (("storage", "warn", "storage_no_default"), {"storage_classes": [{"metadata": {"name": "ceph"}}]}),
         (("nodes", "warn", "nodes_none"), {"nodes": []}),
+        (("nodes", "warn", "nodes_unready"), {"nodes": [{"metadata": {"name": "cpu-0"}}]}),
         (("nodes", "warn", "too_large"), {"nodes": Failure("too_large", "", {"limit": 64})}),
     ],
 )
@@ -128,11 +129,11 @@ def test_cards_that_no_mark_accounts_for_are_named_with_the_labels_they_need() -
         a_node("x", capacity={"amd.com/gpu": "1"}),
     ]
     found = {row.token: explained(row) for row in rows(nodes=nodes) if row.state is not State.OK}
-    assert sorted(found) == ["cards_unlabelled", "cards_without_mark", "mark_unlabelled"]
+    assert sorted(found) == ["cards_unlabelled", "cards_without_mark"]
     assert found["cards_unlabelled"].sentence == (
-        "2 nodes have nvidia.com/gpu but the labels of no mark: gpu-0, gpu-1. Nobody gets these."
+        "nvidia.com/gpu on nodes with the labels of no mark, so nobody gets them: gpu-0, gpu-1 (2)."
     )
-    assert found["mark_unlabelled"].command == "kubectl label node gpu-0 platform/mark=rtx-4090"
+    assert found["cards_unlabelled"].command == "kubectl label node gpu-0 platform/mark=rtx-4090"
 
 
 def test_a_mark_that_a_cluster_simply_does_not_have_is_no_fault() -> None:

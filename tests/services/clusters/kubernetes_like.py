@@ -29,6 +29,12 @@ def a_list(*items: Any) -> Answer:
     return said({"metadata": {"resourceVersion": "1"}, "items": list(items)})
 
 
+def a_node(name: str, **capacity: str) -> dict[str, Any]:
+    """A ready node."""
+    ready = {"type": "Ready", "status": "True"}
+    return {"metadata": {"name": name}, "status": {"capacity": capacity, "conditions": [ready]}}
+
+
 def well() -> dict[str, Answer]:
     """What a cluster answers on which everything is in order."""
     storage = {"metadata": {"name": "ceph", "annotations": {"storageclass.kubernetes.io/is-default-class": "true"}}}
@@ -41,7 +47,7 @@ def well() -> dict[str, Answer]:
             *({"metadata": {"name": name}, "value": value, "preemptionPolicy": how} for name, value, how in classes)
         ),
         STORAGE: a_list(storage),
-        NODES: a_list({"metadata": {"name": "cpu-0"}}),
+        NODES: a_list(a_node("cpu-0")),
     }
 
 

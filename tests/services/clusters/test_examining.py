@@ -113,7 +113,7 @@ def test_a_megabyte_label_a_million_conditions_and_no_status_are_read_as_nodes()
     with kubernetes_like({NODES: said({"items": absurd})}) as served:
         found = examined(served.url)
     (nodes,) = [row for row in found if row.name == "nodes"]
-    assert (wrong(found), nodes.numbers) == ([], {"count": 4, "ready": 0})
+    assert (wrong(found), nodes.numbers) == ([("nodes", "nodes_unready")], {"count": 4, "ready": 0})
 
 
 @pytest.mark.parametrize("path", [VERSION, NODES])
