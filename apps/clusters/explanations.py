@@ -52,11 +52,12 @@ class Tally:
 
 
 def grouped(checks: Iterable[Check]) -> list[Group]:
-    """The list for a page, one group a kind of row, in the list's own order."""
+    """The list for a page, one group a kind of row: what is at fault first, then in the list's own order."""
     found: dict[str, list[dict[str, Any]]] = {}
     for row in described(checks):
         found.setdefault(row["name"], []).append(row)
-    return [_group(name, rows) for name, rows in found.items()]
+    worst_first = [State.FAULT.value, State.WARN.value, State.OK.value]
+    return sorted((_group(name, rows) for name, rows in found.items()), key=lambda one: worst_first.index(one.state))
 
 
 def tally(checks: Iterable[Check]) -> Tally:

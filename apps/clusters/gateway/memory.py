@@ -129,6 +129,7 @@ class MemoryGateway:
 
     def list(self, resource: Resource, *, namespace: str = "", selector: Mapping[str, str] | str | None = None) -> Page:
         self._called(f"list {resource.value}")
+        selected({}, selector)
         with self._lock:
             found = [
                 copy.deepcopy(item)

@@ -1,4 +1,4 @@
-"""The rules of an API server that the gateway in memory keeps: what is refused, what a patch makes, what a watch tells."""
+"""An API server's rules as the gateway in memory keeps them: what is refused, what a patch makes."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def _may_be_placed(job: Mapping[str, Any]) -> bool:
     return bool((job.get("spec") or {}).get("suspend")) and not (job.get("status") or {}).get("startTime")
 
 
-def _of_template(spec: Mapping[str, Any], placing: bool) -> Any:  # noqa: FBT001 - mapped over two specs
+def _of_template(spec: Mapping[str, Any], placing: bool) -> Any:
     template = spec.get("template") or {}
     if not placing:
         return template

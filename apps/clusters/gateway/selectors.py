@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 _PART = re.compile(
     r"\s*(?:(!)\s*([^\s!=,()]+)|([^\s!=,()]+)\s*(?:(==?|!=)\s*([^\s=,()]*)|\s(in|notin)\s*\(([^)]*)\))?)\s*(?:,|$)"
@@ -16,15 +16,17 @@ def matches(labels: Mapping[str, object], selector: Mapping[str, str] | str | No
         return True
     if not isinstance(selector, str):
         return all(labels.get(key) == value for key, value in selector.items())
+    return all([_holds(labels, part) for part in _parts(selector)])
+
+
+def _parts(selector: str) -> Iterator[re.Match[str]]:
     place = 0
     while place < len(selector):
         part = _PART.match(selector, place)
         if part is None:
             raise ValueError(f"unable to parse requirement: {selector}")
-        if not _holds(labels, part):
-            return False
+        yield part
         place = part.end()
-    return True
 
 
 def _holds(labels: Mapping[str, object], part: re.Match[str]) -> bool:

@@ -79,10 +79,10 @@ def _bounded(message: str) -> str:
 def _refused(message: str, reason: str, status: Status) -> GatewayError:
     """Tell four kinds of 403 apart.
 
-    What admission cannot decide yet it can in a moment: Transient. A namespace being removed may be back in a minute: Transient, and its caller bounds the retries (F08). Quota and
-    webhook refusals are the administrator's word on this object: a ResourceQuota counts our Jobs and Services at
-    creation, our own ledger had already admitted the task, and a task that waited here would hold cards without ever
-    being told why: Rejected. The rest is missing rights.
+    What admission cannot decide yet it can in a moment: Transient. A namespace being removed may be back in a minute:
+    Transient, and its caller bounds the retries (F08). Quota and webhook refusals are the administrator's word on this
+    object: a ResourceQuota counts our Jobs and Services at creation, our own ledger had already admitted the task, and
+    a task that waited here would hold cards without ever being told why: Rejected. The rest is missing rights.
     """
     causes = (status.details.causes if status.details else None) or []
     if (
