@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 NAMESPACE = "contract"
@@ -54,3 +55,50 @@ def deployment(name: str, *, task: str = "d1", replicas: int = 0) -> dict[str, A
 
 def node(name: str) -> dict[str, Any]:
     return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": {"platform/mark": "rtx-4090"}}}
+
+
+def pod(name: str, *, on: str = "", **spec: Any) -> dict[str, Any]:
+    """A pod that nobody runs; ``on`` a node it stands there as if it were bound."""
+    bound = {"nodeName": on} if on else {}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name, "namespace": NAMESPACE, "labels": labels("p1")},
+        "spec": {"containers": [{"name": "main", "image": "busybox"}], **bound, **spec},
+    }
+
+
+def owned_by(owner: Mapping[str, Any], manifest: dict[str, Any], *, blocks: bool = False) -> dict[str, Any]:
+    """The manifest, owned by an object that stands."""
+    about = owner["metadata"]
+    reference = {"apiVersion": owner["apiVersion"], "kind": owner["kind"], "name": about["name"], "uid": about["uid"]}
+    manifest["metadata"]["ownerReferences"] = [reference | ({"blockOwnerDeletion": True} if blocks else {})]
+    return manifest
+
+
+def service(name: str) -> dict[str, Any]:
+    return {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"name": name, "namespace": NAMESPACE, "labels": labels("s1")},
+        "spec": {"selector": labels("s1"), "ports": [{"port": 80}]},
+    }
+
+
+def claim(name: str) -> dict[str, Any]:
+    return {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": name, "namespace": NAMESPACE},
+        "spec": {"accessModes": ["ReadWriteMany"], "resources": {"requests": {"storage": "1Gi"}}},
+    }
+
+
+def priority_class(name: str, value: int = 5) -> dict[str, Any]:
+    kind = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass"}
+    return {**kind, "metadata": {"name": name}, "value": value}
+
+
+def storage_class(name: str) -> dict[str, Any]:
+    kind = {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass"}
+    return {**kind, "metadata": {"name": name}, "provisioner": "example.com/none"}

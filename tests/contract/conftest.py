@@ -10,6 +10,7 @@ import pytest
 from apps.clusters.gateway.port import ClusterGateway, Resource
 from tests.contract import depths
 from tests.contract.cases import NAMESPACE, namespace, node
+from tests.contract.waiting import until
 
 DEPTHS: dict[str, depths.Start] = {"memory": depths.memory, "embedded": depths.embedded, "real": depths.real}
 ON_REAL = (pytest.mark.kubernetes, pytest.mark.xdist_group("contract-real"))
@@ -66,3 +67,12 @@ def terminating(depth: depths.Depth) -> str:
 def made_node(gateway: ClusterGateway) -> str:
     gateway.create(Resource.NODE, node("n1"))
     return "n1"
+
+
+@pytest.fixture
+def service_account(depth: depths.Depth) -> None:
+    """Where a controller makes a namespace's service account, no pod is taken before it is there."""
+    server = depth.server
+    if server is not None and server.service_accounts:
+        path = f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts/default"
+        until(lambda: server.http.get(path).status_code == 200)

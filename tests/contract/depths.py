@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import signal
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import httpx
 
@@ -13,8 +15,10 @@ from apps.clusters.gateway.kube.adapter import KubeGateway
 from apps.clusters.gateway.kube.client import Access, Client
 from apps.clusters.gateway.memory import MemoryGateway
 from apps.clusters.gateway.port import ClusterGateway, Gone, ObjectRef, Rejected, Resource
+from devkube.children import free_port
 from devkube.embedded.process import EmbeddedCluster
 from devkube.real.control_plane import PROGRAMS, ControlPlane
+from devkube.real.credentials import User
 from tests.contract.cases import NAMESPACE, job, namespace
 from tests.support.kubernetes import built
 
@@ -31,14 +35,26 @@ class Server:
 
     http: httpx.Client
     access: Access
+    powerless: Access | None = None
+    """An account without any right, where the cluster has more accounts than one."""
+    service_accounts: bool = False
+    """Whether no pod is taken in a namespace before its service account was made."""
 
 
 @dataclass(frozen=True)
 class Depth:
-    """A running cluster: its gateway, how to make it forget its watch history, and its server where there is one."""
+    """A running cluster, and what only its owner can do to it.
+
+    ``impatient`` waits a second for an answer. ``hung`` lets the server take calls and say nothing; ``restart`` breaks
+    off whatever is open; ``step`` lets controllers do their work where they do not work by themselves.
+    """
 
     gateway: ClusterGateway
+    impatient: ClusterGateway
     forget_history: Callable[[], None]
+    hung: Callable[[], AbstractContextManager[None]]
+    restart: Callable[[], None]
+    step: Callable[[], None] = lambda: None
     server: Server | None = None
 
 
@@ -48,14 +64,32 @@ Start = Callable[[], AbstractContextManager[Depth]]
 @contextmanager
 def memory() -> Iterator[Depth]:
     gateway = MemoryGateway()
-    yield Depth(gateway, gateway.compact)
+
+    @contextmanager
+    def hung() -> Iterator[None]:
+        gateway.go_dead()
+        yield
+        gateway.revive()
+
+    def restart() -> None:
+        with hung():
+            time.sleep(0.1)
+
+    yield Depth(gateway, gateway, gateway.compact, hung, restart, gateway.finish_terminating)
+
+
+def gateway_of(access: Access, *, seconds: float = 10) -> KubeGateway:
+    return KubeGateway(Client(access, seconds=seconds))
 
 
 @contextmanager
 def embedded() -> Iterator[Depth]:
-    with EmbeddedCluster("contract", extra=("--history", str(SHORT_HISTORY))) as cluster:
+    with (
+        tempfile.TemporaryDirectory(prefix="contract-") as folder,
+        EmbeddedCluster("contract", folder, port=free_port(), extra=("--history", str(SHORT_HISTORY))) as cluster,
+    ):
         access = Access(cluster.url, cluster.token)
-        gateway = KubeGateway(Client(access, seconds=10))
+        gateway = gateway_of(access)
 
         def churn() -> None:
             gateway.create(Resource.JOB, job("churn", task="churn"))
@@ -63,17 +97,37 @@ def embedded() -> Iterator[Depth]:
                 patch = {"metadata": {"annotations": {"turn": str(number)}}}
                 gateway.merge(ObjectRef(Resource.JOB, "churn", NAMESPACE), patch)
 
+        @contextmanager
+        def hung() -> Iterator[None]:
+            assert cluster.process is not None
+            cluster.process.send_signal(signal.SIGSTOP)
+            yield
+            cluster.process.send_signal(signal.SIGCONT)
+
+        def restart() -> None:
+            cluster.kill()
+            cluster.start()
+
         headers = {"Authorization": f"Bearer {cluster.token}"}
         with httpx.Client(base_url=cluster.url, headers=headers, timeout=30, trust_env=False) as http:
-            yield Depth(gateway, churn, Server(http, access))
+            impatient = gateway_of(access, seconds=1)
+            yield Depth(gateway, impatient, churn, hung, restart, server=Server(http, access))
 
 
 @contextmanager
 def real() -> Iterator[Depth]:
-    """A control plane of its own, since a case restarts its API server."""
-    with ControlPlane("contract", toolbox=built(PROGRAMS)) as plane, plane.client() as http:
+    """A control plane of its own, since cases restart its API server."""
+    powerless = User("powerless")
+    with ControlPlane("contract", toolbox=built(PROGRAMS), users=[powerless]) as plane, plane.client() as http:
         access = Access(plane.url, plane.token, plane.ca.read_text())
-        yield Depth(KubeGateway(Client(access, seconds=10)), plane.forget_history, Server(http, access))
+        yield Depth(
+            gateway_of(access),
+            gateway_of(access, seconds=1),
+            plane.forget_history,
+            plane.hung_apiserver,
+            plane.restart_apiserver,
+            server=Server(http, access, replace(access, token=powerless.token), service_accounts=True),
+        )
 
 
 def clear(depth: Depth, space: str) -> None:
@@ -105,6 +159,9 @@ def _remove(gateway: ClusterGateway, ref: ObjectRef) -> None:
 
 def terminating_namespace(gateway: ClusterGateway) -> str:
     """A namespace under removal that an object with a finalizer keeps from going."""
+    standing = gateway.read(ObjectRef(Resource.NAMESPACE, "ending"))
+    if standing is not None:
+        return "ending"
     held = job("held", space="ending")
     held["metadata"]["finalizers"] = ["platform/hold"]
     gateway.create(Resource.NAMESPACE, namespace("ending"))

@@ -4,44 +4,24 @@ from __future__ import annotations
 
 import itertools
 import threading
-import time
 
 import pytest
 
 from apps.clusters.domain.node_labels import label_changes
-from apps.clusters.gateway.memory import MemoryGateway
 from apps.clusters.gateway.port import (
     Change,
     ClusterGateway,
     Conflict,
     Gone,
     LogQuery,
-    Manifest,
     ObjectRef,
     Rejected,
     Resource,
 )
 from tests.contract.cases import NAMESPACE, deployment, job, labels, namespace, node
+from tests.contract.waiting import collected, settled
 
 A = ObjectRef(Resource.JOB, "a", NAMESPACE)
-
-
-def collected(gateway: ClusterGateway, version: str, selector: str = "platform/task-id") -> list[tuple[Change, str]]:
-    """The changes of Jobs that a one-second watch from ``version`` tells, bookmarks left out."""
-    told = gateway.watch(Resource.JOB, version, selector=selector, seconds=1)
-    return [(event.change, event.object["metadata"]["name"]) for event in told if event.change is not Change.BOOKMARK]
-
-
-def settled(gateway: ClusterGateway, ref: ObjectRef) -> Manifest:
-    """The object once its controllers have written what they had to: the same version for a quarter of a second."""
-    while True:
-        before = gateway.read(ref)
-        time.sleep(0.25 if gateway.__class__ is not MemoryGateway else 0)
-        after = gateway.read(ref)
-        assert before is not None
-        assert after is not None
-        if before["metadata"]["resourceVersion"] == after["metadata"]["resourceVersion"]:
-            return after
 
 
 def test_tells_its_version_and_what_it_serves(gateway: ClusterGateway) -> None:

@@ -16,7 +16,8 @@ def matches(labels: Mapping[str, object], selector: Mapping[str, str] | str | No
         return True
     if not isinstance(selector, str):
         return all(labels.get(key) == value for key, value in selector.items())
-    return all([_holds(labels, part) for part in _parts(selector)])
+    parts = list(_parts(selector))  # read whole before the first answer, so that what is no selector is never one
+    return all(_holds(labels, part) for part in parts)
 
 
 def _parts(selector: str) -> Iterator[re.Match[str]]:

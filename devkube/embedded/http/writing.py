@@ -160,7 +160,8 @@ def store_patched(call: Call, entry: Entry, value: Any, body: bytes) -> Response
     for key in ("name", "namespace", "uid"):
         if key in entry.obj["metadata"] and meta(obj).get(key) != entry.obj["metadata"][key]:
             if key == "uid":
-                raise errors.conflict(resource, name_of(entry.obj), "Precondition failed: UID")
+                cause = errors.bad_value("metadata.uid", str(meta(obj).get(key))[:100], "field is immutable")
+                raise errors.invalid(resource, name_of(entry.obj), [cause])
             raise errors.bad_request(f"the {key} of the object does not match the {key} on the URL")
     obj = {"kind": resource.kind, "apiVersion": resource.api_version, **obj}
     new, _ = call.api.registry.update(resource, entry, obj, part=target.part, dry_run=call.dry_run)

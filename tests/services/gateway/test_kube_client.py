@@ -150,6 +150,32 @@ def test_a_refusal_is_told_in_our_words(code: int, expected: type[Exception]) ->
         gateway(served.url).merge(POD, {})
 
 
+def test_how_long_a_busy_server_asks_to_wait_is_told() -> None:
+    with serving(Answer(429, headers={"Retry-After": "4"})) as served, pytest.raises(Transient) as busy:
+        gateway(served.url).read(POD)
+    assert busy.value.retry_after == 4
+
+
+def test_of_a_refusal_longer_than_a_page_the_end_is_kept_where_the_reason_stands() -> None:
+    body = orjson.dumps({"code": 422, "message": f'Job "a" is invalid: {"x" * 9000}: field is immutable'})
+    with serving(Answer(422, body=body)) as served, pytest.raises(Rejected, match=r"^Job .* … .*immutable$") as long:
+        gateway(served.url).merge(POD, {})
+    assert len(long.value.message) == 2000
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        'jobs.batch "a" is forbidden: not yet ready to handle request',
+        'jobs.batch "a" is forbidden: status unknown for quota: few, resources: count/jobs.batch',
+    ],
+)
+def test_what_admission_cannot_decide_yet_is_no_refusal(said: str) -> None:
+    body = orjson.dumps({"code": 403, "reason": "Forbidden", "message": said})
+    with serving(Answer(403, body=body)) as served, pytest.raises(Transient, match="is forbidden"):
+        gateway(served.url).merge(POD, {})
+
+
 def test_f19_fifty_parallel_calls_on_alternating_clusters_stay_apart() -> None:
     """F19: no shared default configuration, so each answer comes from its own cluster with its own token."""
     with serving(Answer(body=b'{"from": "foo"}')) as foo, serving(Answer(body=b'{"from": "foobar"}')) as foobar:
