@@ -303,9 +303,9 @@ def _unusable(error: GatewayError) -> Check:
 
 
 def _examined(checks: Sequence[Check], *, now: datetime) -> dict[str, Any]:
-    """A row's values after an examination; without one its next check will tell."""
+    """A row's values after an examination; without one its next check asks everything."""
     if not checks:
-        return {}
+        return {"surveyed_at": None}
     found: dict[str, Any] = {"checks": wire(checks), "checked_at": now, "surveyed_at": now}
     if verdict(checks) is not Verdict.FITS:
         return found | {"unreachable_since": now, "last_error": explained(checks[0]).sentence[:500]}
