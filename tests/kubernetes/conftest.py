@@ -10,7 +10,7 @@ import pytest
 from devkube.real.control_plane import ControlPlane
 from devkube.real.simulated_nodes import SimulatedNodes
 from tests.support.kubernetes import http, nodes, plane, tools
-from tests.support.site import Site, site_on
+from tests.support.site import Site, account_token, site_on
 from tests.support.world import World
 
 __all__ = ["http", "nodes", "plane", "tools"]
@@ -34,11 +34,22 @@ def machines(nodes: SimulatedNodes) -> SimulatedNodes:
     return nodes
 
 
+@pytest.fixture(scope="session")
+def account(http: httpx.Client) -> str:
+    """The platform's own account: the whole suite runs with the rights of deploy/rbac and no others."""
+    return account_token(http)
+
+
 @pytest.fixture
 def site(
-    transactional_db: None, world: World, plane: ControlPlane, machines: SimulatedNodes, http: httpx.Client
+    transactional_db: None,
+    world: World,
+    plane: ControlPlane,
+    machines: SimulatedNodes,
+    http: httpx.Client,
+    account: str,
 ) -> Iterator[Site]:
     """The platform with nothing of an earlier case on the cluster: every case has namespaces of its own."""
-    with site_on(plane, world, http) as made:
+    with site_on(plane, world, http, token=account) as made:
         yield made
         http.delete(f"/api/v1/namespaces/{made.namespace}")

@@ -18,7 +18,7 @@ from devkube.real.credentials import User
 from devkube.real.simulated_nodes import SimulatedNodes
 from devkube.real.tools import Toolbox
 from tests.kubernetes.conftest import NODES
-from tests.support.site import Site, a_job, a_service, site_on
+from tests.support.site import Site, a_job, a_service, account_token, site_on
 from tests.support.world import World
 
 JOBS = "apis/batch/v1/jobs"
@@ -43,7 +43,7 @@ def own_nodes(own_plane: ControlPlane) -> Iterator[SimulatedNodes]:
 
 @pytest.fixture
 def faulty(transactional_db: None, world: World, own_plane: ControlPlane, own_nodes: SimulatedNodes) -> Iterator[Site]:
-    with own_plane.client() as kube, site_on(own_plane, world, kube) as made:
+    with own_plane.client() as kube, site_on(own_plane, world, kube, token=account_token(kube)) as made:
         yield made
         kube.delete(f"/api/v1/namespaces/{made.namespace}")
 
@@ -195,9 +195,10 @@ def test_a_cluster_whose_clock_is_off_gives_no_negative_duration(
     plane: ControlPlane,
     machines: SimulatedNodes,
     http: httpx.Client,
+    account: str,
     minutes: int,
 ) -> None:
-    with site_on(plane, world, http, ahead=timedelta(minutes=minutes)) as site:
+    with site_on(plane, world, http, token=account, ahead=timedelta(minutes=minutes)) as site:
         task = site.submit(a_job(runs="1s"))
         done = site.reaches(task, State.SUCCEEDED)
         http.delete(f"/api/v1/namespaces/{site.namespace}")

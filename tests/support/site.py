@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import time
+from base64 import b64decode
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import httpx
+import yaml
 
 from apps.clusters import services as clusters
 from apps.clusters.models import Cluster, Node
@@ -24,6 +26,8 @@ from apps.tasks.observer import ClusterObserver
 from apps.tasks.services import reconciliation
 from apps.tasks.services.submission import submit_task
 from devkube.real.control_plane import ControlPlane
+from tests.support.demo import ROOT
+from tests.support.kubernetes import until
 from tests.support.world import World, a_container, a_spec
 
 
@@ -36,6 +40,7 @@ class Ticking:
 
 Obj = dict[str, Any]
 PATIENCE = 60.0
+ROLES = ROOT / "deploy" / "rbac" / "platform.yaml"
 
 
 @dataclass
@@ -157,6 +162,23 @@ def site_on(
     finally:
         observer.stop()
         observer.join(5)
+
+
+def account_token(kube: httpx.Client) -> str:
+    """The token of the account that deploy/rbac/platform.yaml makes: what a company's administrator would apply."""
+    for body in yaml.safe_load_all(ROLES.read_text()):
+        group = "api/v1" if body["apiVersion"] == "v1" else f"apis/{body['apiVersion']}"
+        space = body["metadata"].get("namespace")
+        place = f"namespaces/{space}/" if space else ""
+        kube.patch(
+            f"/{group}/{place}{body['kind'].lower()}s/{body['metadata']['name']}",
+            params={"fieldManager": "administrator", "force": "true"},
+            headers={"Content-Type": "application/apply-patch+yaml"},
+            content=yaml.safe_dump(body),
+        ).raise_for_status()
+    secret = "/api/v1/namespaces/platform-system/secrets/platform-token"
+    data = until(lambda: kube.get(secret).json().get("data") or {})
+    return b64decode(data["token"]).decode()
 
 
 def a_job(name: str = "train-a", *, runs: str = "600s", cards: int = 1, **changes: Any) -> TaskSpec:
