@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from datetime import UTC, datetime
 
 import pytest
@@ -45,3 +46,11 @@ def _own_valkey_names() -> None:
     worker = os.environ.get("PYTEST_XDIST_WORKER", "main")
     settings.CHANNEL_LAYERS["default"]["CONFIG"]["prefix"] = f"test-{worker}"
     settings.CACHES["default"]["KEY_PREFIX"] = f"test-{worker}"
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say what was left out and why, a line a reason instead of a line a test."""
+    skipped = [report.longrepr for report in terminalreporter.stats.get("skipped", [])]
+    reasons = Counter(str(told[2]).removeprefix("Skipped: ") for told in skipped if isinstance(told, tuple))
+    for reason, count in reasons.most_common():
+        terminalreporter.write_line(f"{count} tests left out: {reason}", yellow=True)

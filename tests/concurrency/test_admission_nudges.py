@@ -68,7 +68,12 @@ def until(true: Callable[[], bool]) -> None:
 
 def somebody_is_next() -> bool:
     with connection.cursor() as cursor:
-        cursor.execute("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objid = %s", [NEXT_LOCK])
+        # Of this database alone: the tests' other workers have their own in the same server.
+        cursor.execute(
+            "SELECT count(*) FROM pg_locks JOIN pg_database d ON d.oid = database"
+            " WHERE locktype = 'advisory' AND objid = %s AND datname = current_database()",
+            [NEXT_LOCK],
+        )
         (held,) = cursor.fetchone()
     return bool(held)
 
