@@ -43,7 +43,8 @@ class AcceleratorType(models.Model):
 class Cluster(models.Model):
     """One Kubernetes cluster. ``credentials`` is sealed (clusters.sealing); ``ingest_digest`` is of its log token.
 
-    ``checks`` are the rows of domain/checklist.py as of ``checked_at``; the costly ones as of ``surveyed_at``.
+    ``identity`` is the uid of its namespace kube-system, empty till it was seen. ``checks`` are the rows of
+    domain/checklist.py as of ``checked_at``; the costly ones as of ``surveyed_at``.
     """
 
     name = models.CharField(_("name"), max_length=40, unique=True)
@@ -59,6 +60,7 @@ class Cluster(models.Model):
     last_contact_at = models.DateTimeField(_("last answer"), null=True, blank=True)
     unreachable_since = models.DateTimeField(_("silent since"), null=True, blank=True)
     last_error = models.CharField(_("last fault"), max_length=500, blank=True)
+    identity = models.CharField(_("identity"), max_length=64, blank=True)
     checks = models.JSONField(_("check list"), default=list, blank=True)
     checked_at = models.DateTimeField(_("checked"), null=True, blank=True)
     surveyed_at = models.DateTimeField(_("checked in full"), null=True, blank=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from apps.clusters.domain.marks import MarkFacts
-from apps.clusters.models import AcceleratorType
+from apps.clusters.models import AcceleratorType, Cluster
 from apps.kernel.resources import MiB, Millicores
 
 
@@ -23,3 +23,9 @@ def mark_facts() -> list[MarkFacts]:
         )
         for row in AcceleratorType.objects.order_by("mark")
     ]
+
+
+def identities(*, without: Cluster | None = None) -> dict[str, str]:
+    """The names of clusters by their identity, those that are known; ``without`` that one."""
+    rows = Cluster.objects.exclude(identity="").values_list("identity", "name", "pk")
+    return {identity: name for identity, name, pk in rows if without is None or pk != without.pk}

@@ -17,7 +17,7 @@ from apps.accounts.models import User
 from apps.audit import services as audit
 from apps.clusters import sealing, selectors
 from apps.clusters.domain.certificates import ca_fault
-from apps.clusters.domain.checklist import Verdict, checklist, missing_rights, needs_full, renewed, verdict
+from apps.clusters.domain.checklist import Standing, Verdict, checklist, missing_rights, needs_full, renewed, verdict
 from apps.clusters.domain.checklist_rows import Check, State, bounded, from_wire, wire
 from apps.clusters.domain.checklist_words import explained
 from apps.clusters.domain.node_labels import label_changes
@@ -84,25 +84,33 @@ def look_over(draft: Draft, *, now: datetime) -> tuple[Check, ...]:
     return examine(draft.sign_in, now=now)
 
 
-def examine(sign_in: SignIn, *, now: datetime) -> tuple[Check, ...]:
-    """The check list of whatever answers to this, within half a minute. Raises Refused (invalid) at its field."""
+def examine(sign_in: SignIn, *, now: datetime, cluster: Cluster | None = None) -> tuple[Check, ...]:
+    """The check list of whatever answers to this, within half a minute; for ``cluster``, whether it is the same one.
+
+    Raises Refused (invalid) at its field.
+    """
     _check_sign_in(sign_in, now=now)
     try:
         survey = registry.survey_of(_credentials(sign_in))
     except Forbidden as error:
         return (_unusable(error),)
-    return _checklist(survey, now=now)
+    return _checklist(survey, cluster, now=now)
 
 
 def accept(checks: Sequence[Check], *, anyway: bool) -> None:
-    """Warnings are taken; ``anyway`` takes a cluster that nobody reaches, too. Raises Refused with ``checks``."""
+    """Warnings are taken; ``anyway`` takes one that nobody reaches or that is another than before, too.
+
+    Raises Refused (invalid) with ``reason`` and ``checks``.
+    """
     found = verdict(checks)
-    if found is Verdict.FITS or (found is Verdict.UNREACHABLE and anyway):
+    if found is Verdict.FITS or (found is not Verdict.UNFIT and anyway):
         return
     faults = [explained(row) for row in checks if row.state is State.FAULT]
-    detail = (
-        _("Nobody reaches this cluster.") if found is Verdict.UNREACHABLE else _("This cluster cannot be used yet.")
-    )
+    details = {
+        Verdict.UNREACHABLE: _("Nobody reaches this cluster."),
+        Verdict.ANOTHER: _("This is another cluster than before."),
+    }
+    detail = details.get(found, _("This cluster cannot be used yet."))
     fields = {"server": [line for fault in faults for line in (fault.sentence, fault.remedy) if line]}
     raise refuse(Code.INVALID, detail, fields=fields, reason=found.value, checks=described(checks))
 
@@ -253,7 +261,7 @@ def check(cluster: Cluster, *, now: datetime, full: bool = False) -> bool:
     trouble = _set_up(cluster, gateway) if survey.answered else None
     if survey.answered and full:
         survey = gateway.survey(full=True)
-    found = _checklist(survey, now=now)
+    found = _checklist(survey, cluster, now=now)
     found = found if full else renewed(before, found)
     _record_checks(cluster, found, now=now, full=full and survey.answered)
     return _record_answer(cluster, survey, found, trouble, now=now)
@@ -290,12 +298,20 @@ def _record_answer(
 
 def _record_checks(cluster: Cluster, checks: Sequence[Check], *, now: datetime, full: bool) -> None:
     moments = {"checked_at": now, "surveyed_at": now} if full else {"checked_at": now}
-    Cluster.objects.filter(pk=cluster.pk).update(checks=wire(checks), **moments)
+    # Seen for the first time, it is kept; another one later is a fault until somebody says that it is right.
+    seen = {} if cluster.identity else _identity(checks)
+    Cluster.objects.filter(pk=cluster.pk).update(checks=wire(checks), **moments, **seen)
 
 
-def _checklist(survey: Survey, *, now: datetime) -> tuple[Check, ...]:
+def _identity(checks: Sequence[Check]) -> dict[str, str]:
+    uid = next((str(row.numbers["uid"]) for row in checks if row.token in {"identity", "another_cluster"}), "")
+    return {"identity": uid} if uid else {}
+
+
+def _checklist(survey: Survey, cluster: Cluster | None, *, now: datetime) -> tuple[Check, ...]:
     wanted = {name: (value, policy) for name, value, policy in PRIORITY_CLASSES}
-    return checklist(survey, marks=selectors.mark_facts(), classes=wanted, now=now)
+    known = Standing(cluster.identity if cluster else "", selectors.identities(without=cluster))
+    return checklist(survey, marks=selectors.mark_facts(), classes=wanted, now=now, standing=known)
 
 
 def _unusable(error: GatewayError) -> Check:
@@ -306,8 +322,8 @@ def _examined(checks: Sequence[Check], *, now: datetime) -> dict[str, Any]:
     """A row's values after an examination; without one its next check asks everything."""
     if not checks:
         return {"surveyed_at": None}
-    found: dict[str, Any] = {"checks": wire(checks), "checked_at": now, "surveyed_at": now}
-    if verdict(checks) is not Verdict.FITS:
+    found: dict[str, Any] = {"checks": wire(checks), "checked_at": now, "surveyed_at": now, **_identity(checks)}
+    if verdict(checks) is Verdict.UNREACHABLE:
         return found | {"unreachable_since": now, "last_error": explained(checks[0]).sentence[:500]}
     version = next((str(row.numbers["version"]) for row in checks if row.name == "kubernetes"), "")
     return found | {"version": version[:40], "last_contact_at": now, "unreachable_since": None, "last_error": ""}

@@ -74,7 +74,7 @@ class Credentials(APIView):
         person, now = caller(request), clock.now()
         cluster = access.cluster_to_manage(person, name)
         sign_in, anyway = reading.new_credentials(request, now=now)
-        checks = services.examine(sign_in, now=now)
+        checks = services.examine(sign_in, now=now, cluster=cluster)
         services.accept(checks, anyway=anyway)
         services.rotate_examined(cluster, sign_in, checks, by=person, now=now, source=source_of(request))
         return Response(OneClusterAnswer(cluster).data)

@@ -6,6 +6,7 @@ Rows keep a token and numbers; sentences and what to do are made of them when so
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -30,29 +31,46 @@ DEFAULT_STORAGE = "storageclass.kubernetes.io/is-default-class"
 SLOW = ("right", "priority_class", "storage", "nodes", "mark", "cards")
 
 
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What is known of clusters already: this one's identity, and the other ones' names by theirs."""
+
+    identity: str = ""
+    others: Mapping[str, str] = field(default_factory=dict)
+
+
 class Verdict(StrEnum):
-    """What the list says about taking the cluster: it fits, nobody answered there, or it cannot be used as it is."""
+    """What the list says about taking the cluster; all but ``UNFIT`` may be taken when that is asked for."""
 
     FITS = "fits"
     UNREACHABLE = "unreachable"
+    ANOTHER = "another_cluster"
     UNFIT = "unfit"
 
 
 def checklist(
-    survey: Survey, *, marks: Sequence[MarkFacts], classes: Mapping[str, tuple[int, str]], now: datetime
+    survey: Survey,
+    *,
+    marks: Sequence[MarkFacts],
+    classes: Mapping[str, tuple[int, str]],
+    now: datetime,
+    standing: Standing = Standing(),
 ) -> tuple[Check, ...]:
     """The rows in the order in which things depend on each other; behind a fault that hides the rest nothing follows.
 
     ``classes`` are the PriorityClasses wanted: value and preemption policy by name.
     """
-    return tuple(_rows(survey, marks, classes, now))
+    known = [_identity(survey.identity, standing)] if survey.identity and survey.answered else []
+    return (*_rows(survey, marks, classes, now), *known)
 
 
 def verdict(checks: Sequence[Check]) -> Verdict:
-    """Warnings keep nobody out; whoever did not answer may still be taken when that is asked for."""
-    faults = {row.name for row in checks if row.state is State.FAULT}
+    """Warnings keep nobody out."""
+    faults = {row.token if row.name == "identity" else row.name for row in checks if row.state is State.FAULT}
     if "api" in faults:
         return Verdict.UNREACHABLE
+    if faults == {"another_cluster"}:
+        return Verdict.ANOTHER
     return Verdict.UNFIT if faults else Verdict.FITS
 
 
@@ -101,6 +119,16 @@ def _rows(
     yield from _classes(survey.priority_classes, classes)
     yield from _storage(survey.storage_classes)
     yield from node_rows(survey.nodes, marks)
+
+
+def _identity(identity: str, standing: Standing) -> Check:
+    """Tasks of one cluster must not be looked for on another, nor one cluster's cards be counted twice."""
+    numbers = {"uid": bounded(identity)}
+    if identity in standing.others:
+        return Check("identity", State.FAULT, "already_added", numbers | {"cluster": standing.others[identity]})
+    if standing.identity and standing.identity != identity:
+        return Check("identity", State.FAULT, "another_cluster", numbers)
+    return Check("identity", State.OK, "identity", numbers)
 
 
 def _certificate(survey: Survey, now: datetime) -> Check:

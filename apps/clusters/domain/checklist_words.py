@@ -25,6 +25,7 @@ TITLES: Mapping[str, Said] = {
     "nodes": _("Nodes"),
     "mark": _("Node labels"),
     "cards": _("Cards without a mark"),
+    "identity": _("Identity"),
 }
 SENTENCES: Mapping[str, Said] = {
     "reached": _("%(address)s answers."),
@@ -58,6 +59,11 @@ SENTENCES: Mapping[str, Said] = {
     "server_fault": _("The server answered with an error (%(status)s): %(text)s"),
     "forbidden": _("The account may not ask for this: %(text)s"),
     "no_reviews": _("The server does not tell what the account may do; missing rights show when they are needed."),
+    "identity": _("%(uid)s"),
+    "another_cluster": _(
+        "Another cluster answers than before: tasks that run on the old one would be lost from sight."
+    ),
+    "already_added": _("This is the cluster “%(cluster)s”, which is here already: its cards would count twice."),
     "served": _("%(kind)s"),
     "not_served": _("%(kind)s is missing (%(api)s): the platform cannot run tasks here."),
     "operator_missing": _("%(kind)s is not offered (%(api)s); other kinds of task run."),
@@ -106,6 +112,8 @@ REMEDIES: Mapping[str, Said] = {
     "operator_missing": _("Install its operator when such tasks shall run here; the next check finds it."),
     "forbidden": _("Give the account its rights:"),
     "denied": _("Give the account its rights:"),
+    "another_cluster": _("Give this cluster's own credentials; go on only if it was built anew."),
+    "already_added": _("Rotate that one's credentials instead."),
     "class_differs": _("Let the platform make it anew (a class's value cannot be changed):"),
     "storage_no_default": _("Make one the default:"),
     "storage_none": _("Install a storage driver, such as Ceph CSI or the local path provisioner."),

@@ -34,7 +34,9 @@ class CertificateSeen:
 class Survey:
     """``full`` has asked for rights, classes, storage and nodes too; None is what was not asked.
 
-    ``skew`` is how many seconds the cluster's clock is ahead of ours. Objects are plain JSON, as untrusted as ever.
+    ``skew`` is how many seconds the cluster's clock is ahead of ours; ``identity`` the uid of its namespace
+    kube-system, which stays for the cluster's life, empty where it is not told. Objects are plain JSON, as untrusted
+    as ever.
     """
 
     address: str = ""
@@ -49,6 +51,7 @@ class Survey:
     storage_classes: Sequence[Mapping[str, Any]] | Failure | None = None
     nodes: Sequence[Mapping[str, Any]] | Failure | None = None
     skew: int | None = None
+    identity: str = ""
 
     @property
     def answered(self) -> bool:

@@ -89,13 +89,11 @@ def looked_at(entered: Entered, look: Callable[[SignIn], tuple[Check, ...]]) -> 
 
 
 def taken(wish: str, checks: Sequence[Check]) -> bool:
-    """Whether the reader wants it kept, and it may be: warnings pass, silence only when ``save-anyway`` is pressed."""
+    """Whether the reader wants it kept, and it may be: warnings pass, doubts only when ``save-anyway`` is pressed."""
     if not checks:
         return False
-    found = verdict(checks)
-    return (wish in {"save", "save-anyway"} and found is Verdict.FITS) or (
-        wish == "save-anyway" and found is Verdict.UNREACHABLE
-    )
+    wished = {"save": {Verdict.FITS}, "save-anyway": set(Verdict) - {Verdict.UNFIT}}
+    return verdict(checks) in wished.get(wish, set())
 
 
 def _one(sentences: Sequence[str]) -> str:

@@ -81,7 +81,7 @@ def cluster_credentials(request: HttpRequest, name: str) -> HttpResponse:
         context = {"form": blank(server=cluster.server), "cluster": cluster}
         return render_page(request, "dashboard/cluster_credentials.html", context)
     moment, entered = now(), read_sign_in(request, now=now())
-    checks = looked_at(entered, lambda sign_in: services.examine(sign_in, now=moment))
+    checks = looked_at(entered, lambda sign_in: services.examine(sign_in, now=moment, cluster=cluster))
     if entered.sign_in is not None and taken(request.POST.get("do", ""), checks):
         services.rotate_examined(cluster, entered.sign_in, checks, by=user, now=moment, source=SOURCE)
         messages.success(request, _("The new credentials are in use."))
@@ -110,7 +110,8 @@ def _verdict(
         "contexts": entered.contexts if len(entered.contexts) > 1 else (),
         "context": entered.context,
         "may_save": found is Verdict.FITS,
-        "may_save_anyway": found is Verdict.UNREACHABLE,
+        "may_save_anyway": found in {Verdict.UNREACHABLE, Verdict.ANOTHER},
+        "another": found is Verdict.ANOTHER,
         "unfit": found is Verdict.UNFIT,
     }
     return render_page(request, template, context | dict(more or {}), parts=("verdict",))

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from apps.clusters.domain.checklist import Verdict, checklist, missing_rights, needs_full, renewed, verdict
+from apps.clusters.domain.checklist import Standing, Verdict, checklist, missing_rights, needs_full, renewed, verdict
 from apps.clusters.domain.checklist_rows import Check, State, from_wire, wire
 from apps.clusters.domain.checklist_words import COMMANDS, REMEDIES, SENTENCES, explained
 from apps.clusters.domain.marks import MarkFacts
@@ -120,6 +120,22 @@ def test_behind_what_hides_the_rest_nothing_follows(expected: tuple[str, str, st
     found = rows(**changes)
     assert (wrong(found), (found[-1].name, found[-1].token)) == ([expected], (expected[0], expected[2]))
     assert verdict(found) is (Verdict.UNREACHABLE if expected[0] == "api" else Verdict.UNFIT)
+
+
+@pytest.mark.parametrize(
+    ("expected", "found", "standing"),
+    [
+        ("identity", Verdict.FITS, Standing()),
+        ("identity", Verdict.FITS, Standing("one")),
+        ("another_cluster", Verdict.ANOTHER, Standing("two")),
+        ("already_added", Verdict.UNFIT, Standing("", {"one": "beijing"})),
+    ],
+)
+def test_whether_it_is_the_cluster_that_it_was(expected: str, found: Verdict, standing: Standing) -> None:
+    survey = replace(WELL, identity="one")
+    checks = checklist(survey, marks=[MARK], classes=CLASSES, now=NOON, standing=standing)
+    closed = checklist(replace(survey, version=Failure("redirect")), marks=[], classes={}, now=NOON)
+    assert (checks[-1].token, verdict(checks), closed[-1].name) == (expected, found, "kubernetes")
 
 
 def test_cards_that_no_mark_accounts_for_are_named_with_the_labels_they_need() -> None:

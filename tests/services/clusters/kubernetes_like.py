@@ -15,6 +15,7 @@ from tests.services.gateway.serving import Answer, Served, serving
 from tests.support.certificates import Pair
 
 VERSION, APIS, NODES = "/version", "/apis", "/api/v1/nodes"
+KUBE_SYSTEM = "/api/v1/namespaces/kube-system"
 REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 CLASSES, STORAGE = "/apis/scheduling.k8s.io/v1/priorityclasses", "/apis/storage.k8s.io/v1/storageclasses"
 GROUPS = ("batch/v1", "apps/v1", "kubeflow.org/v2beta1", "sparkoperator.k8s.io/v1beta2")
@@ -33,6 +34,11 @@ def a_node(name: str, **capacity: str) -> dict[str, Any]:
     """A ready node."""
     ready = {"type": "Ready", "status": "True"}
     return {"metadata": {"name": name}, "status": {"capacity": capacity, "conditions": [ready]}}
+
+
+def known_as(uid: str) -> dict[str, Answer]:
+    """The cluster of this identity."""
+    return {KUBE_SYSTEM: said({"metadata": {"name": "kube-system", "uid": uid}})}
 
 
 def well() -> dict[str, Answer]:

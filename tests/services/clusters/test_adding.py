@@ -17,7 +17,7 @@ from apps.clusters.gateway.port import Forbidden, Resource, Transient
 from apps.clusters.models import Cluster
 from apps.clusters.services import Draft
 from apps.kernel.errors import Code, Refused
-from tests.services.clusters.kubernetes_like import NODES, VERSION, kubernetes_like, said
+from tests.services.clusters.kubernetes_like import NODES, VERSION, known_as, kubernetes_like, said
 from tests.services.gateway.serving import Answer
 from tests.support.world import World
 
@@ -113,6 +113,41 @@ def test_rotating_is_used_from_the_next_call_on_and_renews_the_list(world: World
     assert sealing.unseal_credentials(row.credentials).token == "second"
     assert (row.server, row.unreachable_since, row.checked_at) == (served.url, None, later)
     assert served.requests[-1][2]["Authorization"] == "Bearer second"
+
+
+def test_another_clusters_credentials_are_noticed_before_its_tasks_are_lost_from_sight(world: World) -> None:
+    with kubernetes_like(known_as("one")) as served, kubernetes_like(known_as("two")) as other:
+        cluster = added(world, a_draft(served.url))
+        sign_in = SignIn(other.url, "second")
+        checks = services.examine(sign_in, now=world.now, cluster=cluster)
+        with pytest.raises(Refused) as refused:
+            services.accept(checks, anyway=False)
+        services.accept(checks, anyway=True)
+        services.rotate_examined(cluster, sign_in, checks, by=world.ada, now=world.now)
+    row = Cluster.objects.get(pk=cluster.pk)
+    assert (refused.value.refusal.numbers["reason"], row.identity, row.version) == ("another_cluster", "two", "v1.37.2")
+
+
+def test_a_cluster_is_not_added_twice_under_two_names(world: World) -> None:
+    with kubernetes_like(known_as("one")) as served:
+        added(world, a_draft(served.url))
+        with pytest.raises(Refused) as refused:
+            added(world, a_draft(served.url, "mirror"), anyway=True)
+    checks: Any = refused.value.refusal.numbers["checks"]
+    assert (checks[-1]["token"], checks[-1]["numbers"]["cluster"]) == ("already_added", "beijing")
+
+
+def test_a_check_keeps_the_identity_that_it_saw_first(world: World) -> None:
+    cluster = services.add_cluster("beijing", server=NOBODY, token=SECRET, by=world.ada, now=world.now)
+    found = []
+    for hour, uid in enumerate(("one", "two")):
+        later = world.now + timedelta(hours=hour)
+        with kubernetes_like(known_as(uid)) as served:
+            services.rotate_credentials(cluster, server=served.url, token=SECRET, by=world.ada, now=later)
+            services.check(cluster, now=later)
+        cluster = Cluster.objects.get(pk=cluster.pk)
+        found.append((cluster.identity, cluster.checks[-1]["token"]))
+    assert found == [("one", "identity"), ("one", "another_cluster")]
 
 
 def test_a_check_renews_the_costly_rows_seldom_but_at_once_when_asked_or_at_fault(world: World) -> None:

@@ -13,7 +13,7 @@ from apps.audit.models import AuditEvent
 from apps.clusters import sealing
 from apps.clusters.models import Cluster
 from tests.domain.clusters.kubeconfigs import TOKEN, a_kubeconfig
-from tests.services.clusters.kubernetes_like import NODES, RIGHTS, VERSION, kubernetes_like, said
+from tests.services.clusters.kubernetes_like import NODES, RIGHTS, VERSION, known_as, kubernetes_like, said
 from tests.services.gateway.serving import Answer
 from tests.support.world import World
 
@@ -148,6 +148,17 @@ def test_credentials_are_rotated_after_they_were_tried(world: World, ada: Client
     row = Cluster.objects.get()
     assert ("Use the new credentials" in page, untouched, answer["HX-Redirect"]) == (True, b"", "/clusters/beijing/")
     assert (row.server, sealing.unseal_credentials(row.credentials).token) == (served.url, TOKEN)
+
+
+def test_another_clusters_credentials_need_the_button_that_says_so(world: World, ada: Client) -> None:
+    world.a_cluster(identity="one")
+    with kubernetes_like(known_as("two")) as served:
+        form = in_parts(served.url, do="save")
+        page = words(ada.post("/clusters/beijing/credentials/", form, **FRAGMENT))
+        before = Cluster.objects.get().identity
+        ada.post("/clusters/beijing/credentials/", form | {"do": "save-anyway"}, **FRAGMENT)
+    assert ("another cluster than before" in page, 'value="save"' in page, before) == (True, False, "one")
+    assert Cluster.objects.get().identity == "two"
 
 
 def test_check_now_answers_with_the_list_alone(world: World, ada: Client) -> None:
