@@ -158,11 +158,18 @@ def field_selector(text: str, resource: Resource) -> Match | None:
             raise bad_request(f"invalid selector: '{term[:200]}'; can't understand '{term[:200]}'")
         field, operator, value = found.groups()
         if field not in (*_COMMON, *_FIELDS.get(resource.key, ())):
-            raise bad_request(f"field label not supported: {field[:200]}")
+            raise bad_request(_unsupported(field[:200], resource))
         tests.append((tuple(field.split(".")), operator != "!=", value))
     if not tests:
         return None
     return lambda obj: all((_field(obj, path) == value) is wanted for path, wanted, value in tests)
+
+
+def _unsupported(field: str, resource: Resource) -> str:
+    """The API server's words, which differ by group."""
+    if resource.group == "batch":
+        return f'field label "{field}" not supported for {resource.kind}'
+    return f"field label not supported: {field}"
 
 
 def _field(obj: Any, path: tuple[str, ...]) -> str:

@@ -142,18 +142,20 @@ class MemoryGateway:
         self, resource: Resource, version: str, *, selector: str | None = None, seconds: float = 60
     ) -> Iterator[WatchEvent]:
         self._called(f"watch {resource.value}")
-        seen = int(version)
+        seen, told = int(version), ""
         deadline = threading.TIMEOUT_MAX if seconds > 3600 else seconds
         while True:
             with self._lock:
                 self._check_version(seen)
                 fresh = [entry for entry in self._history if entry.version > seen]
                 if not fresh and not self._lock.wait_for(partial(self._moved, self._now), timeout=deadline):
-                    yield WatchEvent(Change.BOOKMARK, {"metadata": {"resourceVersion": str(self._now)}}, str(self._now))
+                    if told:
+                        yield WatchEvent(Change.BOOKMARK, {"metadata": {"resourceVersion": told}}, told)
                     return
                 self._fail_if_dead()
             for entry in fresh:
                 seen = entry.version
+                told = str(seen) if entry.resource is resource else told
                 if entry.resource is resource and (event := as_watched(entry, selector)):
                     yield event
             if seconds <= 0 and not fresh:

@@ -5,7 +5,7 @@ from starlette.responses import Response
 
 from devkube.embedded import errors
 from devkube.embedded import resources as r
-from devkube.embedded.http import tables
+from devkube.embedded.http import snapshots, tables
 from devkube.embedded.http.call import META, Call
 from devkube.embedded.http.codec import answer
 from devkube.embedded.http.scale import scale_of
@@ -65,6 +65,12 @@ def list_objects(call: Call) -> Response:
     limit, token = call.whole("limit") or 0, call.text("continue")
     if token:
         page = call.api.snapshots.load(token)
+        # Like etcd's, a list's moment is forgotten with the history of changes since.
+        if (
+            not call.target.resource.virtual
+            and call.api.registry.store.changes_since(call.target.resource, page.rv) is None
+        ):
+            raise errors.expired(snapshots.TOO_OLD)
     else:
         check_version(call)
         entries, rv = find(call)

@@ -11,6 +11,10 @@ from devkube.embedded.store import Entry
 
 MOST = 64
 SECONDS = 300.0
+TOO_OLD = (
+    "The provided continue parameter is too old to display a consistent list result. You can start a new list"
+    " without the continue parameter."
+)
 
 
 @dataclass(slots=True)
@@ -48,7 +52,4 @@ class Snapshots:
             known = False
         if not known:
             raise bad_request("continue key is not valid: illegal base64 data or unknown version")
-        raise expired(
-            "The provided continue parameter is too old to display a consistent list result. You can start a new list"
-            " without the continue parameter."
-        )
+        raise expired(TOO_OLD)

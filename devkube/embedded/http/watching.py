@@ -15,7 +15,7 @@ from devkube.embedded.http.reading import find
 from devkube.embedded.objects import Obj, namespace_of
 from devkube.embedded.resources import Resource
 from devkube.embedded.selectors import Match, matcher
-from devkube.embedded.store import Change, Entry, Store
+from devkube.embedded.store import Change, Entry
 
 BACKLOG = 20_000
 CHUNK = 256 * 1024
@@ -61,9 +61,15 @@ class _Stream:
         self.waiting: deque[bytes] = deque()
         self.awake = asyncio.Event()
         self.overrun = False
+        self.began = self.latest = 0
+
+    def begin_at(self, rv: int) -> None:
+        """Tell nothing up to this version."""
+        self.began = self.latest = rv
 
     def take(self, change: Change) -> None:
         """Keep a change that this watcher is to see."""
+        self.latest = max(self.latest, change.rv)
         if self.namespace and namespace_of(change.entry.obj) != self.namespace:
             return
         line = self._seen(change)
@@ -100,6 +106,7 @@ def _begin(call: Call, stream: _Stream) -> list[bytes]:
     initial = call.flag("sendInitialEvents")
     if initial or version in ("", "0"):
         entries, rv = find(call) if initial or "sendInitialEvents" not in call.request.query_params else ([], store.rv)
+        stream.begin_at(rv)
         lines = [_line("ADDED", entry.raw) for entry in entries]
         if initial and call.flag("allowWatchBookmarks"):
             lines.append(_bookmark(stream.resource, rv, initial_end=True))
@@ -108,6 +115,7 @@ def _begin(call: Call, stream: _Stream) -> list[bytes]:
     if changes is None:
         gone = errors.expired(f"too old resource version: {version} ({store.rv})")
         return [_line("ERROR", orjson.dumps(gone.status()))]
+    stream.begin_at(int(version))
     for change in changes:
         stream.take(change)
     return []
@@ -122,14 +130,14 @@ async def _lines(call: Call, stream: _Stream, seconds: float) -> AsyncIterator[b
             yield b"".join(first)
             if first[-1].startswith(b'{"type":"ERROR"'):
                 return
-        async for chunk in _follow(call, stream, store, clock.monotonic() + seconds):
+        async for chunk in _follow(call, stream, clock.monotonic() + seconds):
             yield chunk
     finally:
         if stop is not None:
             stop()
 
 
-async def _follow(call: Call, stream: _Stream, store: Store, end: float) -> AsyncIterator[bytes]:
+async def _follow(call: Call, stream: _Stream, end: float) -> AsyncIterator[bytes]:
     marks = call.flag("allowWatchBookmarks")
     every = call.api.bookmark_seconds
     next_mark = clock.monotonic() + every
@@ -138,7 +146,9 @@ async def _follow(call: Call, stream: _Stream, store: Store, end: float) -> Asyn
             yield _chunk(stream)
         now = clock.monotonic()
         if marks and (now >= next_mark or now >= end):
-            yield _bookmark(stream.resource, store.rv)
+            # Like the API server's: none of the version that the watch began with, so none while nothing happens.
+            if stream.latest > stream.began:
+                yield _bookmark(stream.resource, stream.latest)
             next_mark = now + every
         if now >= end:
             return

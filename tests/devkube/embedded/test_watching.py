@@ -84,8 +84,9 @@ def test_a_version_older_than_the_history_is_gone(kube: Kube) -> None:
 
 def test_a_quiet_watch_is_told_how_far_it_is(kube: Kube) -> None:
     start = version(kube)
-    kube.make("secrets", {"metadata": {"name": "elsewhere"}})
-    events = lines(kube, "configmaps", resourceVersion=start, allowWatchBookmarks="true")
+    kube.make("configmaps", {"metadata": {"name": "elsewhere"}})
+    query = {"resourceVersion": start, "labelSelector": "a=b", "allowWatchBookmarks": "true"}
+    events = lines(kube, "configmaps", **query)
     assert {each["type"] for each in events} == {"BOOKMARK"}
     assert int(events[-1]["object"]["metadata"]["resourceVersion"]) > int(start)
     assert events[-1]["object"]["kind"] == "ConfigMap"
