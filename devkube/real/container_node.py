@@ -14,7 +14,7 @@ import random
 import shutil
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -29,7 +29,13 @@ from devkube.real.daemon import Daemon, StartError, free_ports, stop_all
 from devkube.real.images import USUAL, Image, write_archive
 from devkube.real.tools import Toolbox
 
-CONTAINERD, SHIM, CTR, KUBELET = PROGRAMS = ("containerd", "containerd-shim-runc-v2", "ctr", "kubelet")
+CONTAINERD, SHIM, CTR, KUBELET, PLUGIN = PROGRAMS = (
+    "containerd",
+    "containerd-shim-runc-v2",
+    "ctr",
+    "kubelet",
+    "device-plugin",
+)
 READY_SECONDS = 60.0
 STOP_SECONDS = 5.0
 MERGE = {"Content-Type": "application/merge-patch+json"}
@@ -49,6 +55,8 @@ def obstacle(box: Toolbox) -> str:
 
 class ContainerNode:
     """One node on a plane. `images` are made and imported beside busybox; `settings` go over kubelet's configuration.
+
+    Its `cards` are told to the kubelet by a device plugin, as real ones are: `card-0`, `card-1` and so on.
 
     Raises StartError, also when there is an obstacle.
     """
@@ -72,8 +80,7 @@ class ContainerNode:
         self._images = [*USUAL, *images]
         self._labels = dict(labels or {})
         self._settings = dict(settings or {})
-        self._log = plane.logs
-        self._enclosure = enclosure.Enclosure(self.folder, self._log / f"{name}-enclosure.log")
+        self._enclosure = enclosure.Enclosure(self.folder, self._log_of("enclosure"))
         self._probe = httpx.Client(timeout=2.0, trust_env=False)
         self._http = plane.client()
         self.parts: dict[str, Daemon] = {}
@@ -92,8 +99,9 @@ class ContainerNode:
             self.parts[CONTAINERD].start()
             self.parts[CONTAINERD].wait_ready(deadline)
             self._import_images()
-            self.parts[KUBELET].start()
-            self.parts[KUBELET].wait_ready(deadline)
+            for name in (KUBELET, PLUGIN):
+                self.parts[name].start()
+                self.parts[name].wait_ready(deadline)
             self._introduce(deadline)
         except BaseException:
             self.stop()
@@ -120,6 +128,16 @@ class ContainerNode:
     ) -> None:
         self.stop()
 
+    def break_cards(self, *names: str) -> None:
+        """These cards are broken from now on, all others are well."""
+        self._broken.write_text("\n".join(names))
+
+    def restart_kubelet(self) -> None:
+        """Kill kubelet and start it again; containers go on meanwhile."""
+        self.parts[KUBELET].kill()
+        self.parts[KUBELET].start()
+        self.parts[KUBELET].wait_ready(time.monotonic() + READY_SECONDS)
+
     def ctr(self, *words: str) -> str:
         """What `ctr` answers in the namespace of Kubernetes; raises StartError with its message."""
         line = [str(self.plane.toolbox.path(CTR)), "--address", str(self._socket), "-n", "k8s.io", *words]
@@ -127,6 +145,10 @@ class ContainerNode:
         if done.returncode:
             raise StartError(f"ctr {words[0]}: {done.stderr.strip()}")
         return done.stdout
+
+    @property
+    def _broken(self) -> Path:
+        return self.folder / "broken-cards"
 
     @property
     def _socket(self) -> Path:
@@ -141,13 +163,11 @@ class ContainerNode:
         self.ctr("images", "import", "--local", "--snapshotter", "native", str(archive))
 
     def _introduce(self, deadline: float) -> None:
-        """Give the node its address and its cards and take off the taint that waits for a cloud to do so."""
+        """Give the node its address and take off the taint that waits for a cloud to do so."""
         path = f"/api/v1/nodes/{self.name}"
         while (node := self._http.get(path)).status_code != httpx.codes.OK:
             self._wait(deadline, "has not registered itself")
         status: dict[str, Any] = {"addresses": [{"type": "InternalIP", "address": "127.0.0.1"}]}
-        if self.cards:
-            status["capacity"] = status["allocatable"] = {"nvidia.com/gpu": str(self.cards)}
         self._patch(f"{path}/status", {"status": status})
         taints = [each for each in node.json()["spec"].get("taints", []) if each["key"] != UNINITIALIZED]
         self._patch(path, {"spec": {"taints": taints}})
@@ -172,38 +192,38 @@ class ContainerNode:
     def _daemons(self) -> dict[str, Daemon]:
         port, health = free_ports(2)
         box, inside = self.plane.toolbox, self._enclosure.command
+        programs = {"PATH": f"{box.path(SHIM).parent}:/usr/sbin:/usr/bin:/sbin:/bin"}
         subnet = f"10.{random.randrange(128, 250)}.{random.randrange(250)}.0/24"  # noqa: S311 - no secret
         config = node_files.containerd_config(self.folder, self._socket, subnet)
-        words = [str(box.path(CONTAINERD)), "--config", str(config), "--log-level", "info"]
-        programs = {"PATH": f"{box.path(SHIM).parent}:/usr/sbin:/usr/bin:/sbin:/bin"}
-        secrets = self.plane.secrets
-        identity = secrets.issue(f"system:node:{self.name}", "system:nodes")
-        kubeconfig = node_files.kubeconfig(self.folder / "kubeconfig", self.plane.url, secrets.ca.certificate, identity)
-        settings = node_files.kubelet_settings(self.folder, self._socket, secrets, port, health)
-        settings_file = self.folder / "kubelet.yaml"
-        settings_file.write_text(yaml.safe_dump(settings | self._settings))
-        kubelet = [
-            str(box.path(KUBELET)),
-            f"--config={settings_file}",
-            f"--kubeconfig={kubeconfig}",
-            f"--root-dir={self.folder / 'kubelet'}",
-            f"--cert-dir={self.folder / 'certificates'}",
-            f"--hostname-override={self.name}",
-            # kubelet refuses a loopback address of its own accord, but takes what a cloud's controller says.
-            "--cloud-provider=external",
-        ]
-        if self._labels:
-            kubelet.append("--node-labels=" + ",".join(f"{key}={value}" for key, value in self._labels.items()))
-        url = f"http://127.0.0.1:{health}/healthz"
-        log = self._log
-        return {
-            CONTAINERD: Daemon(
-                CONTAINERD, inside(words), log / f"{self.name}-containerd.log", self._containerd_answers, programs
-            ),
-            KUBELET: Daemon(
-                KUBELET, inside(kubelet), log / f"{self.name}-kubelet.log", partial(self._answers, url), programs
-            ),
+        lines: dict[str, tuple[list[str], Callable[[], bool]]] = {
+            CONTAINERD: ([f"--config={config}", "--log-level=info"], self._containerd_answers),
+            KUBELET: (self._kubelet(port, health), partial(self._answers, f"http://127.0.0.1:{health}/healthz")),
+            PLUGIN: ([f"-count={self.cards}", f"-broken={self._broken}"], self._cards_are_told),
         }
+        return {
+            name: Daemon(name, inside([str(box.path(name)), *words]), self._log_of(name), ready, programs)
+            for name, (words, ready) in lines.items()
+        }
+
+    def _kubelet(self, port: int, health: int) -> list[str]:
+        secrets, folder = self.plane.secrets, self.folder
+        identity = secrets.issue(f"system:node:{self.name}", "system:nodes")
+        kubeconfig = node_files.kubeconfig(folder / "kubeconfig", self.plane.url, secrets.ca.certificate, identity)
+        settings = node_files.kubelet_settings(folder, self._socket, secrets, port, health)
+        (folder / "kubelet.yaml").write_text(yaml.safe_dump(settings | self._settings))
+        words = [f"--config={folder / 'kubelet.yaml'}", f"--kubeconfig={kubeconfig}"]
+        words += [f"--root-dir={folder / 'kubelet'}", f"--cert-dir={folder / 'certificates'}"]
+        # kubelet refuses a loopback address of its own accord, but takes what a cloud's controller says.
+        words += [f"--hostname-override={self.name}", "--cloud-provider=external"]
+        if self._labels:
+            words.append("--node-labels=" + ",".join(f"{key}={value}" for key, value in self._labels.items()))
+        return words
+
+    def _log_of(self, name: str) -> Path:
+        return self.plane.logs / f"{self.name}-{name}.log"
+
+    def _cards_are_told(self) -> bool:
+        return "are told" in self._log_of(PLUGIN).read_text()
 
     def _containerd_answers(self) -> bool:
         if not self._socket.exists():

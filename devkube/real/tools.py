@@ -63,9 +63,10 @@ class Tool:
 
     @property
     def key(self) -> str:
-        """Changes with whatever changes the program: our module files, the flags, the system and its processor."""
+        """Changes with whatever changes the program: our module's files, the flags, the system and its processor."""
         digest = hashlib.sha256(self.go_mod.read_bytes())
-        digest.update(self.go_mod.with_name("go.sum").read_bytes())
+        for file in (self.go_mod.with_name("go.sum"), *sorted(self.go_mod.parent.glob("*.go"))):
+            digest.update(file.read_bytes())
         parts = [*BUILD_FLAGS, self.link_flags, sys.platform, platform.machine()]
         digest.update("\n".join(parts).encode())
         return f"{self.folder}-{self.version}-{digest.hexdigest()[:12]}"
@@ -84,6 +85,8 @@ def tools(kube: str = KUBE) -> tuple[Tool, ...]:
         Tool("kwok", "kwok", "sigs.k8s.io/kwok", "sigs.k8s.io/kwok/cmd/kwok"),
         _kubernetes("kubelet", kube, linux_only=True),
         *(_containerd(name) for name in containers),
+        # The one program of our own; its module is what it speaks to the kubelet with.
+        Tool("device-plugin", "device-plugin", "k8s.io/kubelet", ".", linux_only=True),
         Tool("mpi-operator", "mpi-operator", mpi, f"{mpi}/cmd/mpi-operator", "manifests/base/kubeflow.org_*.yaml"),
         Tool("spark-operator", "spark-operator", spark, f"{spark}/cmd/operator", "config/crd/bases/*.yaml"),
     )

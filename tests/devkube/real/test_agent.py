@@ -85,6 +85,9 @@ def test_a_command_runs_inside_through_the_real_apiserver(
 ) -> None:
     pod = a_pod(http, a_namespace(http, f"agent-{protocol[:2]}"), "sleep 600")
     phase(http, pod, "Running")
+    told = http.get("/api/v1/nodes/agent-1").json()["status"]
+    if protocol.startswith("v5") and "declaredFeatures" not in told:
+        pytest.skip("this API server knows no node that speaks WebSocket and would speak SPDY to it")
     url = f"{plane.url.replace('https', 'wss')}{pod}/exec?command=echo&command=inside&stdout=true&stderr=true"
     trust = ssl.create_default_context(cafile=str(plane.ca))
     headers = {"Authorization": f"Bearer {plane.token}"}

@@ -34,7 +34,7 @@ WRITES = 'while [ $# -gt 0 ]; do [ "$1" = -o ] && out=$2; shift; done; [ -n "$ou
 def test_builds_what_is_missing_and_nothing_twice(
     fake_go: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    box = Toolbox(home=tmp_path / "cache")
+    box = Toolbox("1.37", home=tmp_path / "cache")
     plays(fake_go, WRITES)
     assert build.build(box, ["etcd"]) == 0
     assert box.path("etcd").read_text() == "built\n"
@@ -48,14 +48,14 @@ def test_an_unreachable_registry_is_one_line_and_exit_code_2(
 ) -> None:
     said = 'go: go.etcd.io/x@v1: Get "https://registry.invalid/x": dial tcp: lookup registry.invalid: no such host'
     plays(fake_go, f"echo 'go: downloading a v1'; echo '{said}'; exit 1\n")
-    assert build.build(Toolbox(home=tmp_path / "cache"), ["etcd"]) == 2
+    assert build.build(Toolbox("1.37", home=tmp_path / "cache"), ["etcd"]) == 2
     assert capsys.readouterr().err == f"✗ the Go module registry cannot be reached: {said}\n"
 
 
 def test_a_build_that_fails_leaves_no_program_and_says_what_go_said(
     fake_go: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    box = Toolbox(home=tmp_path / "cache")
+    box = Toolbox("1.37", home=tmp_path / "cache")
     plays(fake_go, '[ "$1" = mod ] && exit 0\necho "etcd.go:1: undefined: x"; exit 1\n')
     assert build.build(box, ["etcd"]) == 1
     assert capsys.readouterr().err == "✗ etcd does not build:\netcd.go:1: undefined: x\n"
@@ -64,7 +64,7 @@ def test_a_build_that_fails_leaves_no_program_and_says_what_go_said(
 
 
 def test_a_file_that_a_killed_build_left_counts_as_not_built(tmp_path: Path) -> None:
-    box = Toolbox(home=tmp_path)
+    box = Toolbox("1.37", home=tmp_path)
     part = box.place("etcd").with_name("etcd.part")
     part.parent.mkdir(parents=True)
     part.write_text("half")
@@ -87,7 +87,7 @@ def test_another_state_of_the_module_is_another_program(tmp_path: Path, monkeypa
 
 @pytest.mark.parametrize("kube", sorted(KUBE_MODULES))
 def test_every_program_has_its_module_with_a_tool_line(kube: str) -> None:
-    for tool in tools(kube):
+    for tool in (tool for tool in tools(kube) if tool.package != "."):
         assert re.search(rf"^tool {re.escape(tool.package)}$", tool.go_mod.read_text(), re.MULTILINE), tool.name
         assert tool.go_mod.with_name("go.sum").exists()
 
@@ -137,5 +137,5 @@ def test_elapsed_time_is_for_people() -> None:
 
 def test_an_unknown_program_is_refused_with_those_that_are_known(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="no such program: etcdd; there are etcd, kube-apiserver"):
-        build.wanted(Toolbox(home=tmp_path), ["etcdd"])
-    assert all(isinstance(tool, Tool) for tool in build.wanted(Toolbox(home=tmp_path), []))
+        build.wanted(Toolbox("1.37", home=tmp_path), ["etcdd"])
+    assert all(isinstance(tool, Tool) for tool in build.wanted(Toolbox("1.37", home=tmp_path), []))

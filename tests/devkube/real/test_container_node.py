@@ -105,6 +105,35 @@ def test_cards_are_counted_by_the_scheduler(http: httpx.Client, space: str) -> N
     assert "Insufficient nvidia.com/gpu" in conditions[0]["message"]
 
 
+def test_a_container_is_told_its_cards_and_a_broken_one_is_no_longer_offered(
+    http: httpx.Client, space: str, container_node: ContainerNode
+) -> None:
+    def allocatable() -> str:
+        return str(http.get(f"/api/v1/nodes/{container_node.name}").json()["status"]["allocatable"]["nvidia.com/gpu"])
+
+    container_node.break_cards("card-0", "card-2")
+    until(lambda: allocatable() == "2")
+    pod = a_pod(http, space, "echo $NVIDIA_VISIBLE_DEVICES", resources={"limits": {"nvidia.com/gpu": "2"}})
+    assert state(http, pod, "terminated")["exitCode"] == 0
+    assert sorted(http.get(f"{pod}/log").text.strip().split(",")) == ["card-1", "card-3"]
+    container_node.break_cards()
+    until(lambda: allocatable() == "4")
+
+
+def test_a_container_outlives_its_kubelet_and_the_cards_are_told_anew(
+    http: httpx.Client, space: str, container_node: ContainerNode
+) -> None:
+    pod = a_pod(http, space, "sleep 600", resources={"limits": {"nvidia.com/gpu": "1"}})
+    before = state(http, pod, "running")
+    container_node.restart_kubelet()
+    until(
+        lambda: (
+            http.get(f"/api/v1/nodes/{container_node.name}").json()["status"]["allocatable"]["nvidia.com/gpu"] == "4"
+        )
+    )
+    assert state(http, pod, "running") == before
+
+
 def test_a_second_node_with_an_image_of_its_own_leaves_nothing_behind(plane: ControlPlane, http: httpx.Client) -> None:
     image = Image("devkube.local/tool:1", ("/bin/tool",), {"/bin/tool": b"#!/bin/sh\necho from the image; sleep 600\n"})
     space = a_namespace(http, "second-node")
