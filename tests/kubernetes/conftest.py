@@ -9,11 +9,11 @@ import pytest
 
 from devkube.real.control_plane import ControlPlane
 from devkube.real.simulated_nodes import SimulatedNodes
-from tests.support.kubernetes import http, nodes, plane, tools
+from tests.support.kubernetes import container_node, http, nodes, plane, tools
 from tests.support.site import Site, account_token, site_on
 from tests.support.world import World
 
-__all__ = ["http", "nodes", "plane", "tools"]
+__all__ = ["container_node", "http", "nodes", "plane", "tools"]
 NODES = ("gpu-0", "gpu-1")
 
 
@@ -50,6 +50,11 @@ def site(
     account: str,
 ) -> Iterator[Site]:
     """The platform with nothing of an earlier case on the cluster: every case has namespaces of its own."""
+    yield from site_of(plane, world, http, account)
+
+
+def site_of(plane: ControlPlane, world: World, http: httpx.Client, account: str) -> Iterator[Site]:
+    """The platform on this plane; at the end its namespace is removed."""
     with site_on(plane, world, http, token=account) as made:
         yield made
         http.delete(f"/api/v1/namespaces/{made.namespace}")
