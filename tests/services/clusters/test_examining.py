@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import ssl
 import time
 from pathlib import Path
 from typing import Any
@@ -202,6 +203,16 @@ def test_a_client_certificate_signs_in_and_leaves_no_file_behind() -> None:
     assert (wrong(found), {request[2].get("Authorization") for request in served.requests}) == ([], {None})
     assert verdict(without) is Verdict.UNFIT
     assert [name for name in open_files() if "memfd" in name and name not in before] == []
+
+
+def test_a_server_that_wants_a_certificate_before_it_speaks_is_not_taken_for_a_plain_one() -> None:
+    """TLS 1.2 tells at the handshake what TLS 1.3 tells later."""
+    client, old = fresh("ada", by=CA), tls_of(fresh(by=CA, hosts=("127.0.0.1",)), clients_of=CA)
+    old.maximum_version = ssl.TLSVersion.TLSv1_2
+    how = {"token": "", "client_certificate": client.certificate, "client_key": client.key}
+    with kubernetes_like(tls=old) as served:
+        found = [wrong(examined(served.url, ca=CA.certificate, **more)) for more in (how, {})]
+    assert found == [[], [("certificate", "untrusted")]]
 
 
 def test_a_client_certificate_with_a_foreign_key_is_a_row() -> None:

@@ -18,7 +18,7 @@ from urllib3.exceptions import HTTPError
 from urllib3.response import BaseHTTPResponse
 
 from apps.clusters.gateway.kube.errors import NO_ANSWER, REDIRECT, TOO_LARGE, TOO_SLOW, error_for
-from apps.clusters.gateway.kube.tls import show_client, trust
+from apps.clusters.gateway.kube.tls import context_of
 from apps.clusters.gateway.port import GatewayError, Transient
 
 LARGEST_ANSWER = 64 * 2**20
@@ -67,9 +67,7 @@ class Client:
         self._api = ApiClient(_configuration(access), **header)
         self._api.user_agent = "gpu-platform"
         if access.client_certificate:
-            pools = self._api.rest_client.pool_manager.connection_pool_kw
-            pools["ssl_context"] = trust(access.ca, verify=access.verify)
-            show_client(pools["ssl_context"], access.client_certificate, access.client_key)
+            self._api.rest_client.pool_manager.connection_pool_kw["ssl_context"] = context_of(access)
 
     @property
     def place(self) -> str:

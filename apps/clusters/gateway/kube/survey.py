@@ -59,13 +59,7 @@ class Surveyor:
     def survey(self, *, full: bool) -> Survey:
         """First whether anybody is there and who, then what it is, then everything else; ends with the first hurdle."""
         access = self._client.access
-        seen = look_at(
-            access.server,
-            access.ca,
-            verify=access.verify,
-            name=access.server_name,
-            seconds=self._client.connect_seconds,
-        )
+        seen = look_at(access, seconds=self._client.connect_seconds)
         if isinstance(seen, Failure) and seen.token in {"refused", "timed_out", "name_unknown", "no_answer"}:
             return Survey(reached=seen)
         by = "certificate" if access.client_certificate and not access.token else "token"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import ssl
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from cryptography import x509
@@ -12,6 +13,9 @@ from cryptography.exceptions import UnsupportedAlgorithm
 
 from apps.clusters.domain.survey import CertificateSeen, Failure
 from apps.clusters.gateway.port import Forbidden
+
+if TYPE_CHECKING:
+    from apps.clusters.gateway.kube.client import Access
 
 # OpenSSL's numbers of why a certificate was not trusted (X509_V_ERR_*).
 FAULTS = {
@@ -24,6 +28,18 @@ FAULTS = {
     20: "unknown_authority",
     21: "unknown_authority",
 }
+# What OpenSSL says of an answer that is no TLS at all; the rest is a server that would not have us, or we not it.
+NOT_TLS = frozenset(
+    {
+        "WRONG_VERSION_NUMBER",
+        "RECORD_LAYER_FAILURE",
+        "UNKNOWN_PROTOCOL",
+        "HTTP_REQUEST",
+        "PACKET_LENGTH_TOO_LONG",
+        "UNEXPECTED_MESSAGE",
+        "UNEXPECTED_EOF_WHILE_READING",
+    }
+)
 
 
 def trust(ca: str | None, *, verify: bool) -> ssl.SSLContext:
@@ -53,11 +69,17 @@ def show_client(context: ssl.SSLContext, certificate: str, key: str) -> None:
         os.close(descriptor)
 
 
-def look_at(
-    server: str, ca: str | None, *, verify: bool, name: str, seconds: float
-) -> CertificateSeen | Failure | None:
+def context_of(access: Access) -> ssl.SSLContext:
+    """Whom to trust and what to show, as this access says. Raises Forbidden for what cannot be used."""
+    context = trust(access.ca, verify=access.verify)
+    if access.client_certificate:
+        show_client(context, access.client_certificate, access.client_key)
+    return context
+
+
+def look_at(access: Access, *, seconds: float) -> CertificateSeen | Failure | None:
     """The server's certificate, why nobody answers there (``refused``, ``timed_out``, …), or None for plain http."""
-    parts = urlsplit(server)
+    parts = urlsplit(access.server)
     host = parts.hostname or ""
     port = parts.port or (443 if parts.scheme == "https" else 80)
     numbers = {"address": f"{host}:{port}", "host": host, "seconds": round(seconds)}
@@ -65,16 +87,17 @@ def look_at(
         with socket.create_connection((host, port), timeout=seconds) as connection:
             if parts.scheme != "https":
                 return None
-            return _shown(connection, trust(ca, verify=verify), name or host, checked=verify)
+            return _shown(connection, context_of(access), access.server_name or host, checked=access.verify)
     except ssl.SSLCertVerificationError as fault:
-        return _distrusted(fault, (host, port), name or host, seconds)
+        return _distrusted(fault, (host, port), access.server_name or host, seconds)
     except (OSError, ValueError, Forbidden) as fault:
         return Failure(_why(fault), str(fault), numbers)
 
 
 def _why(fault: Exception) -> str:
+    if isinstance(fault, ssl.SSLError):
+        return "not_tls" if fault.reason in NOT_TLS else "untrusted"
     known: tuple[tuple[type[Exception], str], ...] = (
-        (ssl.SSLError, "not_tls"),
         (socket.gaierror, "name_unknown"),
         (TimeoutError, "timed_out"),
         (ConnectionRefusedError, "refused"),
