@@ -132,6 +132,8 @@ def test_a_container_outlives_its_kubelet_and_the_cards_are_told_anew(
         )
     )
     assert state(http, pod, "running") == before
+    http.delete(pod)
+    until(lambda: http.get(pod).status_code == 404)
 
 
 def test_a_second_node_with_an_image_of_its_own_leaves_nothing_behind(plane: ControlPlane, http: httpx.Client) -> None:
