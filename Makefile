@@ -14,7 +14,7 @@ KUBE ?= 1.37
 # Tests in parallel: as many workers as cores, two at least.
 JOBS ?= $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$(( n > 2 ? n : 2 )))
 
-.PHONY: help kube-tools demo-kubernetes demo demo-logins demo-reset test gates pytest assets lock screens clean
+.PHONY: help kube-tools test-kubernetes demo-kubernetes demo demo-logins demo-reset test gates pytest assets lock screens clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## (.*)/  make \1\t\2/' | expand -t 22
@@ -30,6 +30,9 @@ demo-reset: ## forget the demo's data; the next start is a new installation
 
 kube-tools: .venv/bin/python ## build a real Kubernetes for its tests (KUBE=1.34: another minor); 10 minutes once
 	@exec $(BIN)/python -m devkube.real.build --kube $(KUBE)
+
+test-kubernetes: $(STAMPS)/test kube-tools ## every test that needs the real Kubernetes; none is left out (KUBE=1.34 as above)
+	@KUBERNETES_REQUIRED=1 DEVKUBE_KUBE=$(KUBE) exec $(BIN)/python -m pytest -m kubernetes -p no:randomly
 
 demo-kubernetes: $(STAMPS)/demo $(STAMPS)/assets kube-tools ## the same demo on three real control planes (first builds them)
 	@DEMO_HOME=$${DEMO_HOME:-.demo-kubernetes} exec $(BIN)/python -m devkube.demo start --real
