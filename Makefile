@@ -17,7 +17,7 @@ JOBS ?= $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$(( n > 2 ? n : 2 )))
 .PHONY: help kube-tools test-kubernetes demo-kubernetes demo demo-logins demo-reset test gates pytest assets lock screens clean
 
 help: ## this list
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## (.*)/  make \1\t\2/' | expand -t 22
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## (.*)/  make \1\t\2/' | expand -t 26
 
 demo: $(STAMPS)/demo $(STAMPS)/assets ## start everything on this machine and print the logins
 	@exec $(BIN)/python -m devkube.demo start
