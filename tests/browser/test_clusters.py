@@ -49,6 +49,7 @@ def test_the_check_list_comes_beside_the_form_and_keeps_what_was_typed(page: Pag
     assert page.locator("#kubeconfig").input_value() == kubeconfig_of(served)
     assert page.locator("#check-cards code").first.text_content() == "kubectl label node gpu-0 platform/mark=a100-80g"
     expect(page.locator("button[value=save]")).to_be_enabled()
+    page.wait_for_timeout(300)  # axe would measure a colour half-way
     keep(page, look, f"{FORM}checked/")
     assert (faults, page.evaluate("document.documentElement.scrollWidth > innerWidth"), serious(page, FORM)) == (
         [],
