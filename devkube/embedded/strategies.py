@@ -50,7 +50,7 @@ STRATEGIES: dict[str, Strategy] = {
         name=names.dns_1035,
         returns_deleted=True,
     ),
-    r.EVENTS.key: Strategy(check=others.check_event),
+    r.EVENTS.key: Strategy(defaults.event, others.check_event),
     r.SECRETS.key: Strategy(defaults.secret, others.check_secret, others.check_data_update),
     r.CONFIGMAPS.key: Strategy(check=others.check_config_map, check_update=others.check_data_update),
     r.CLAIMS.key: Strategy(defaults.claim, others.check_claim, others.check_claim_update, returns_deleted=True),
@@ -68,7 +68,7 @@ STRATEGIES: dict[str, Strategy] = {
     ),
     r.JOBS.key: Strategy(defaults.job, workloads.check_job, workloads.check_job_update, counts=True, orphans=True),
     r.PRIORITY_CLASSES.key: Strategy(
-        defaults.priority_class, others.check_priority_class, others.check_priority_class_update
+        defaults.priority_class, others.check_priority_class, others.check_priority_class_update, counts=True
     ),
     r.STORAGE_CLASSES.key: Strategy(defaults.storage_class, others.check_storage_class, returns_deleted=True),
     r.LEASES.key: Strategy(check=others.check_lease),

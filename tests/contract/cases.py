@@ -102,3 +102,9 @@ def priority_class(name: str, value: int = 5) -> dict[str, Any]:
 def storage_class(name: str) -> dict[str, Any]:
     kind = {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass"}
     return {**kind, "metadata": {"name": name}, "provisioner": "example.com/none"}
+
+
+def event(name: str) -> dict[str, Any]:
+    about = {"kind": "Job", "name": "a", "namespace": NAMESPACE}
+    kind = {"apiVersion": "v1", "kind": "Event", "metadata": {"name": name, "namespace": NAMESPACE}}
+    return {**kind, "involvedObject": about, "reason": "Tried", "message": "said", "type": "Normal"}

@@ -103,8 +103,6 @@ def job(obj: Obj) -> None:
     if "completions" not in body and "parallelism" not in body:
         body["completions"] = 1
     _set(body, parallelism=1, completionMode="NonIndexed", suspend=False, manualSelector=False)
-    if body.get("manualSelector") is False:
-        body.pop("manualSelector")
     _set(body, backoffLimit=2**31 - 1 if "backoffLimitPerIndex" in body else 6)
     _set(body, podReplacementPolicy="Failed" if "podFailurePolicy" in body else "TerminatingOrFailed")
     template = body.setdefault("template", {})
@@ -207,6 +205,12 @@ def priority_class(obj: Obj) -> None:
 def storage_class(obj: Obj) -> None:
     """Fill a StorageClass."""
     _set(obj, reclaimPolicy="Delete", volumeBindingMode="Immediate")
+
+
+def event(obj: Obj) -> None:
+    """Fill an Event: what it leaves out of its times and source is told as null and empty."""
+    _set(obj, eventTime=None, firstTimestamp=None, lastTimestamp=None)
+    _set(obj, reportingComponent="", reportingInstance="", source={})
 
 
 def secret(obj: Obj) -> None:
