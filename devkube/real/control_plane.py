@@ -35,8 +35,8 @@ ETCD, APISERVER, MANAGER, SCHEDULER = PROGRAMS = (
     "kube-scheduler",
 )
 READY_SECONDS = 60.0
-# What is not durable is worth no farewell: the API server would wait for its open watches.
-STOP_SECONDS, DURABLE_STOP_SECONDS = 0.0, 5.0
+# For a durable etcd to close its files. All others keep nothing; the API server would only wait for its open watches.
+CLOSE_SECONDS = 5.0
 PORT_TRIES = 3
 ADMIN = "admin"
 
@@ -275,7 +275,9 @@ class ControlPlane:
     def _stop_parts(self) -> list[str]:
         for part in self.parts.values():
             part.signal(SIGCONT)
-        return stop_all(list(self.parts.values()), DURABLE_STOP_SECONDS if self._durable else STOP_SECONDS)
+        keeper = [part for part in self.parts.values() if part.name == ETCD]
+        died = stop_all([part for part in self.parts.values() if part.name != ETCD], 0.0)
+        return stop_all(keeper, CLOSE_SECONDS if self._durable else 0.0) + died
 
     def _answers(self, url: str) -> bool:
         client = self._keeper if url.startswith(self._etcd_url) else self._probe
