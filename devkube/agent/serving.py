@@ -70,7 +70,7 @@ class Endpoints:
             query = log_query(request.query_params)
             run = self._run(request.path_params, previous=request.query_params.get("previous") == "true")
         except NotHereError as error:
-            return PlainTextResponse(str(error), 404 if "not found" in str(error) else 400)
+            return PlainTextResponse(str(error), 404 if str(error).startswith("pod ") else 400)
         except ValueError as error:
             return PlainTextResponse(str(error), 400)
         path = self._path(run)

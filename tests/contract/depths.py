@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 
 import httpx
 
@@ -20,6 +21,7 @@ from devkube.embedded.process import EmbeddedCluster
 from devkube.real.control_plane import PROGRAMS, ControlPlane
 from devkube.real.credentials import User
 from tests.contract.cases import NAMESPACE, job, namespace
+from tests.contract.machines import beside, played_by_agent
 from tests.support.kubernetes import built
 
 SHORT_HISTORY = 60
@@ -35,6 +37,8 @@ class Server:
 
     http: httpx.Client
     access: Access
+    machine: Callable[[], AbstractContextManager[None]]
+    """A node that runs commands, for as long as it is asked for."""
     powerless: Access | None = None
     """An account without any right, where the cluster has more accounts than one."""
     service_accounts: bool = False
@@ -111,7 +115,8 @@ def embedded() -> Iterator[Depth]:
         headers = {"Authorization": f"Bearer {cluster.token}"}
         with httpx.Client(base_url=cluster.url, headers=headers, timeout=30, trust_env=False) as http:
             impatient = gateway_of(access, seconds=1)
-            yield Depth(gateway, impatient, churn, hung, restart, server=Server(http, access))
+            server = Server(http, access, partial(played_by_agent, cluster.url, cluster.token))
+            yield Depth(gateway, impatient, churn, hung, restart, server=server)
 
 
 @contextmanager
@@ -120,13 +125,14 @@ def real() -> Iterator[Depth]:
     powerless = User("powerless")
     with ControlPlane("contract", toolbox=built(PROGRAMS), users=[powerless]) as plane, plane.client() as http:
         access = Access(plane.url, plane.token, plane.ca.read_text())
+        nobody = replace(access, token=powerless.token)
         yield Depth(
             gateway_of(access),
             gateway_of(access, seconds=1),
             plane.forget_history,
             plane.hung_apiserver,
             plane.restart_apiserver,
-            server=Server(http, access, replace(access, token=powerless.token), service_accounts=True),
+            server=Server(http, access, partial(beside, plane), nobody, service_accounts=True),
         )
 
 

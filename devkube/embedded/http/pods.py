@@ -113,6 +113,8 @@ async def log(call: Call) -> Response:
     pod = call.api.registry.get(r.PODS, call.target.namespace, call.target.name).obj
     container = container_of(pod, call.text("container"))
     query = _log_query(call)
+    if not spec(pod).get("nodeName"):
+        return PlainTextResponse("")  # as the API server has it: nowhere yet, so nothing said
     host, port = kubelet_of(call.api.registry, pod, container)
     path = "/".join(quote(part, safe="") for part in (namespace_of(pod), name_of(pod), container))
     target = f"/containerLogs/{path}" + (f"?{query}" if query else "")
