@@ -124,6 +124,23 @@ def locked_by(kind: Kind) -> FieldForm:
     return FieldForm({}, lock=why, words=FIELD_WORDS)
 
 
+def refuse_locked(sent: Mapping[str, str], present: Mapping[str, str], form: FieldForm) -> bool:
+    """Whether a locked field was sent with another value than it has; each such field says why it is locked."""
+    tried = [
+        name
+        for name, value in sent.items()
+        if form.lock(name) and name.rpartition("-")[2] != "TOTAL_FORMS" and _plain(value) != present.get(name, "")
+    ]
+    for name in tried:
+        form.add(name, [form.lock(name)])
+    return bool(tried)
+
+
+def _plain(text: str) -> str:
+    """Browsers send line ends as CR LF."""
+    return text.replace("\r\n", "\n")
+
+
 def form_context(form: FieldForm, user: User) -> dict[str, Any]:
     """Everything the form's template needs, in a fixed number of queries."""
     values = form.values

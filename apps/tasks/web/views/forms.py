@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 from uuid import UUID
 
 from django.contrib import messages
@@ -21,6 +21,7 @@ from apps.tasks.domain.formdata import read_form, write_form
 from apps.tasks.domain.immutability import changed_fields, diff
 from apps.tasks.domain.spec import KindName, TaskSpec
 from apps.tasks.domain.wire import to_wire
+from apps.tasks.kinds.pod_template import shape
 from apps.tasks.kinds.registry import KINDS
 from apps.tasks.services import changes, submission
 from apps.tasks.web import submissions
@@ -32,6 +33,7 @@ from apps.tasks.web.forms import (
     locked_by,
     place_refusal,
     posted,
+    refuse_locked,
     start_values,
 )
 from apps.tasks.web.questions import whole
@@ -125,6 +127,10 @@ def edit(request: HttpRequest, pk: UUID) -> HttpResponse:
     sent = posted(request.POST)
     locked = any(form.lock(name) for name in present)
     form.values = present | {name: value for name, value in sent.items() if not form.lock(name)} if locked else sent
+    if request.POST.get("do") == "back":
+        return _edit_page(request, task, form)
+    if refuse_locked(sent, present, form):
+        return _edit_page(request, task, form, status=409)
     spec = check_form(form.values, form=form)
     if spec is None:
         return _edit_page(request, task, form, status=422)
@@ -141,8 +147,16 @@ def _review(request: HttpRequest, task: Task, form: FieldForm, wanted: TaskSpec)
         return go(request, "tasks:task-detail", task.pk)
     if request.POST.get("do") == "confirm" or changed == ("display_name",):
         return _change(request, task, form, wanted, seen)
-    context = {"task": task, "diff": diff(present, wanted), "values": form.values, "version": seen}
-    return render_page(request, REVIEW, context | {"stale": seen != task.version})
+    return _review_page(request, task, form, wanted, stale=seen != task.version)
+
+
+def _review_page(
+    request: HttpRequest, task: Task, form: FieldForm, wanted: TaskSpec, *, stale: bool, status: int = 200
+) -> HttpResponse:
+    """What stands there and what is wanted, field by field, and whether any running instance is replaced by it."""
+    present = specs.from_json(task.spec)
+    context = {"task": task, "diff": diff(present, wanted), "values": form.values, "stale": stale}
+    return render_page(request, REVIEW, context | {"replaces": shape(present) != shape(wanted)}, status=status)
 
 
 def _change(request: HttpRequest, task: Task, form: FieldForm, wanted: TaskSpec, seen: int) -> HttpResponse:
@@ -150,9 +164,7 @@ def _change(request: HttpRequest, task: Task, form: FieldForm, wanted: TaskSpec,
         changes.edit_task(task, wanted, expected_version=seen, by=cast("User", request.user), now=now(), source=SOURCE)
     except Refused as refused:
         if refused.refusal.code is Code.STALE_VERSION:
-            rows = diff(specs.from_json(task.spec), wanted)
-            context: dict[str, Any] = {"task": task, "diff": rows, "values": form.values, "version": task.version}
-            return render_page(request, REVIEW, context | {"stale": True}, status=412)
+            return _review_page(request, task, form, wanted, stale=True, status=412)
         place_refusal(refused.refusal, read_form(form.values), form)
         return _edit_page(request, task, form, status=409)
     messages.success(request, _("Changed. The page shows how it comes about."))
