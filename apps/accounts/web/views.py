@@ -38,7 +38,7 @@ def tokens(request: HttpRequest) -> HttpResponse:
 def create_token(request: HttpRequest) -> HttpResponse:
     """The new token's text is in this answer and nowhere else, so there is no redirect to lose it in."""
     user, given = cast("User", request.user), request.POST
-    life = timedelta(days=int(given["days"]) if given.get("days", "").isdecimal() and len(given["days"]) < 5 else 0)
+    life = timedelta(days=_days(given.get("days", "")))
     name, scopes = given.get("name", "").strip(), given.getlist("scopes")
     try:
         _token, text = services.issue_token(user, name=name, scopes=scopes, life=life, by=user, now=now(), source="web")
@@ -70,6 +70,11 @@ def preferences(request: HttpRequest) -> HttpResponse:
     zones = sorted(zoneinfo.available_timezones())
     context = {"languages": settings.LANGUAGES, "zones": zones, "themes": selectors.THEMES}
     return render(request, "accounts/preferences.html", context)
+
+
+def _days(text: str) -> int:
+    """A posted number of days; anything else is 0, which the service refuses in its own words."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 5 else 0
 
 
 def _tokens_context(user: User) -> dict[str, Any]:

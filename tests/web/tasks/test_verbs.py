@@ -116,6 +116,24 @@ def test_a_form_without_its_csrf_token_changes_nothing_and_gets_a_readable_page(
 
 
 @pytest.mark.parametrize(
+    ("came_from", "way_back"),
+    [
+        ("http://testserver/tasks/?q=a&page=2#x", "/tasks/?q=a&amp;page=2"),
+        ("http://elsewhere.example/tasks/", "/"),
+        ("http://testserver//elsewhere.example/", "/"),
+        ("javascript:alert(1)", "/"),
+        ("", "/"),
+    ],
+)
+def test_the_way_back_from_an_outdated_form_is_the_page_it_stood_on(
+    task: Task, plant: World, signed_in: SignedIn, came_from: str, way_back: str
+) -> None:
+    client = signed_in(plant.alice, enforce_csrf_checks=True)
+    answer = client.post(f"/tasks/{task.pk}/pause/", headers={"Referer": came_from})
+    assert f'<a class="btn btn-primary" href="{way_back}">Reload the page</a>' in answer.content.decode()
+
+
+@pytest.mark.parametrize(
     ("method", "path"), [("get", ""), ("post", "pause/"), ("get", "stop/"), ("post", "stop/"), ("get", "events/")]
 )
 def test_an_ended_session_moves_the_whole_page_to_the_sign_in(
