@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from http import HTTPStatus
-from urllib.parse import urlsplit
 
 import structlog
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
-from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 
-from apps.ui.htmx import problem
+from apps.ui.htmx import problem, way_back
 
 _CODES = {400: "invalid", 403: "forbidden", 404: "not_found", 500: "unavailable"}
 
@@ -40,19 +38,11 @@ def server_error(request: HttpRequest) -> HttpResponse:
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     """A form that was sent with an old or a foreign CSRF token: nothing was done."""
     text = _("The form is out of date: reload the page and send it again. Nothing was changed.")
-    return _answer(request, 403, text, template="errors/403_csrf.html", way_back=_way_back(request))
-
-
-def _way_back(request: HttpRequest) -> str:
-    """The page of ours that the form stood on; its own address may take nothing but POST and would answer 405."""
-    came = urlsplit(request.headers.get("Referer", ""))
-    path = came._replace(scheme="", netloc="", fragment="").geturl()
-    ours = came.netloc == request.get_host() and url_has_allowed_host_and_scheme(path, allowed_hosts=None)
-    return path if ours and path.startswith("/") else "/"
+    return _answer(request, 403, text, template="errors/403_csrf.html", back=way_back(request))
 
 
 def _answer(
-    request: HttpRequest, status: int, text: str, *, template: str | None = None, way_back: str = "/"
+    request: HttpRequest, status: int, text: str, *, template: str | None = None, back: str = "/"
 ) -> HttpResponse:
     if request.path.startswith("/api/"):
         title = HTTPStatus(status).phrase
@@ -60,5 +50,5 @@ def _answer(
         return JsonResponse(body, status=status, content_type="application/problem+json")
     if request.headers.get("HX-Request") == "true":
         return problem(text, status=status)
-    context = {"status": status, "text": text, "request_id": request_id(), "way_back": way_back}
+    context = {"status": status, "text": text, "request_id": request_id(), "way_back": back}
     return render(request, template or f"errors/{status}.html", context, status=status)

@@ -20,6 +20,7 @@ from django.shortcuts import render, resolve_url
 from django.utils import timezone, translation
 from django.utils.cache import patch_vary_headers
 from django.utils.deprecation import MiddlewareMixin
+from django.utils.http import url_has_allowed_host_and_scheme
 from django_htmx.middleware import HtmxDetails
 
 THEMES = ("auto", "light", "dark")
@@ -71,6 +72,14 @@ def problem(text: str, *, status: int) -> HttpResponse:
     return HttpResponse(status=status, headers={"X-Problem": quote(str(text)[:500])})
 
 
+def way_back(request: HttpRequest) -> str:
+    """The page of ours that the form stood on; its own address may take nothing but POST and would answer 405."""
+    came = urlsplit(request.headers.get("Referer", ""))
+    path = came._replace(scheme="", netloc="", fragment="").geturl()
+    ours = came.netloc == request.get_host() and url_has_allowed_host_and_scheme(path, allowed_hosts=None)
+    return path if ours and path.startswith("/") else "/"
+
+
 class PageMiddleware(MiddlewareMixin):
     """The reader's language, zone and theme on the way in; session, redirect and cache manners on the way out."""
 
@@ -89,6 +98,8 @@ class PageMiddleware(MiddlewareMixin):
         timezone.deactivate()
         if htmx_of(request) and isinstance(response, HttpResponseRedirect) and _to_login(response.url):
             return HttpResponse(status=204, headers={"HX-Redirect": _login_and_back(request)})
+        if request.method == "POST" and isinstance(response, HttpResponseRedirect) and _asks_to_sign_in(response.url):
+            return HttpResponseRedirect(_login_and_back(request))
         if response.get("Content-Type", "").startswith("text/html"):
             patch_vary_headers(response, ("HX-Request", "HX-Target", "Cookie"))
             # A page of a person must not be shown again by the back button once they have signed out.
@@ -112,9 +123,15 @@ def _to_login(url: str) -> bool:
     return urlsplit(url).path == resolve_url(settings.LOGIN_URL)
 
 
+def _asks_to_sign_in(url: str) -> bool:
+    """A session that ended: signing out goes to the same page, but names no way back."""
+    return _to_login(url) and "next" in QueryDict(urlsplit(url).query)
+
+
 def _login_and_back(request: HttpRequest) -> str:
-    """The login page, with the page the reader is on (never the fragment's address) as the way back."""
-    here = htmx_of(request).current_url_abs_path or resolve_url(settings.LOGIN_REDIRECT_URL)
+    """The login page, with the page the reader is on (never a fragment's or a form's address) as the way back."""
+    htmx = htmx_of(request)
+    here = htmx.current_url_abs_path or resolve_url(settings.LOGIN_REDIRECT_URL) if htmx else way_back(request)
     query = QueryDict(mutable=True)
     query["next"] = here
     return f"{resolve_url(settings.LOGIN_URL)}?{query.urlencode(safe='/')}"

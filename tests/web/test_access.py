@@ -27,11 +27,11 @@ SIGNED_IN = {
     "accounts:tokens",
     "accounts:preferences",
 }
-SIGNED_IN_POST = {"scheduling:preview", "accounts:token-create"}
+SIGNED_IN_POST = {"scheduling:preview"}
 CLUSTER = {"dashboard:cluster-detail"}
 CLUSTER_ADMIN = {"dashboard:cluster-new", "dashboard:cluster-credentials"}
 CLUSTER_ADMIN_POST = {"dashboard:cluster-check"}
-OWN = {"accounts:token-revoke"}
+OWN = {"accounts:token-create", "accounts:token-revoke"}
 TASK_READ = {f"tasks:task-{tab}" for tab in ("detail", "instances", "logs", "events", "revisions", "yaml")}
 TASK_FORMS = {f"tasks:task-{verb}" for verb in ("edit", "restart", "stop", "delete", "scale", "rename")}
 TASK_POSTS = {f"tasks:task-{verb}" for verb in ("pause", "resume", "rollback")}
@@ -120,6 +120,11 @@ def test_a_cluster_is_checked_by_administrators_alone(task: Task, world: World) 
     people, name = (None, world.charlie, world.alice, world.otto, world.ada), "dashboard:cluster-check"
     assert [_status(person, name, "beijing", method="post") for person in people] == [302, 403, 403, 403, 302]
     assert (_status(world.ada, name, "beijing"), _status(world.ada, name, "nowhere", method="post")) == (405, 404)
+
+
+def test_the_address_that_makes_a_token_leads_to_the_tokens(world: World) -> None:
+    name = "accounts:token-create"
+    assert [_status(None, name, method="post"), _status(None, name), _status(world.charlie, name)] == [302, 302, 302]
 
 
 def test_another_persons_token_is_not_there(world: World) -> None:

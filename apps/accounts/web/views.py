@@ -33,10 +33,12 @@ def tokens(request: HttpRequest) -> HttpResponse:
     return render(request, "accounts/tokens.html", _tokens_context(cast("User", request.user)))
 
 
-@require_POST
+@require_http_methods(["GET", "HEAD", "POST"])
 @login_required
 def create_token(request: HttpRequest) -> HttpResponse:
     """The new token's text is in this answer and nowhere else, so there is no redirect to lose it in."""
+    if request.method != "POST":
+        return HttpResponseRedirect(reverse("accounts:tokens"))
     user, given = cast("User", request.user), request.POST
     life = timedelta(days=_days(given.get("days", "")))
     name, scopes = given.get("name", "").strip(), given.getlist("scopes")

@@ -31,6 +31,13 @@ def test_a_token_works_and_its_text_is_shown_once(world: World, signed_in: Signe
     assert (text in again, token.prefix in again) == (False, True)
 
 
+def test_the_address_of_a_new_token_shows_no_token_when_it_is_opened_again(world: World, signed_in: SignedIn) -> None:
+    client = signed_in(world.alice)
+    client.post("/account/tokens/new/", WANTED)
+    answer = client.get("/account/tokens/new/", follow=True)
+    assert (answer.redirect_chain, "fresh" in answer.context) == ([("/account/tokens/", 302)], False)
+
+
 def test_a_revoked_token_works_no_more(world: World, signed_in: SignedIn) -> None:
     client = signed_in(world.alice)
     text = client.post("/account/tokens/new/", WANTED).context["fresh"]

@@ -133,6 +133,14 @@ def test_the_way_back_from_an_outdated_form_is_the_page_it_stood_on(
     assert f'<a class="btn btn-primary" href="{way_back}">Reload the page</a>' in answer.content.decode()
 
 
+@pytest.mark.parametrize("came_from", ["http://testserver/tasks/?q=a", ""])
+def test_who_signs_in_after_a_form_comes_back_to_its_page(task: Task, signed_in: SignedIn, came_from: str) -> None:
+    """F31: a verb's own address takes POST alone, so the way back from the sign-in is never there."""
+    answer = signed_in().post(f"/tasks/{task.pk}/pause/", headers={"Referer": came_from})
+    way_back = "/tasks/%3Fq%3Da" if came_from else "/"
+    assert (answer.status_code, answer["Location"]) == (302, f"/accounts/login/?next={way_back}")
+
+
 @pytest.mark.parametrize(
     ("method", "path"), [("get", ""), ("post", "pause/"), ("get", "stop/"), ("post", "stop/"), ("get", "events/")]
 )
