@@ -135,6 +135,7 @@ def test_lists_by_label_equality_never_by_prefix(
 
 def test_a_watch_from_a_lists_version_misses_nothing_and_repeats_nothing(gateway: ClusterGateway) -> None:
     gateway.create(Resource.JOB, job("before"))
+    settled(gateway, ObjectRef(Resource.JOB, "before", NAMESPACE))
     version = gateway.list(Resource.JOB).version
     gateway.create(Resource.JOB, job("a"))
     gateway.merge(A, {"spec": {"parallelism": 2}})

@@ -2,41 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
 from apps.clusters.domain.survey import Failure
 from apps.clusters.gateway.port import ClusterGateway, ObjectRef, Resource
-from tests.contract.cases import (
-    NAMESPACE,
-    claim,
-    deployment,
-    event,
-    job,
-    namespace,
-    node,
-    pod,
-    priority_class,
-    service,
-    storage_class,
-)
+from tests.contract.cases import NAMESPACE, job
+from tests.contract.created import CREATED, MADE, as_created
 from tests.contract.depths import Depth, Server, gateway_of
-from tests.contract.waiting import gone, present, settled, until
-
-MADE: dict[Resource, dict[str, Any]] = {
-    Resource.NAMESPACE: namespace("kinds"),
-    Resource.NODE: node("kinds"),
-    Resource.POD: pod("kinds", schedulerName="nobody"),
-    Resource.SERVICE: service("kinds"),
-    Resource.EVENT: event("kinds"),
-    Resource.PERSISTENT_VOLUME_CLAIM: claim("kinds"),
-    Resource.DEPLOYMENT: deployment("kinds"),
-    Resource.JOB: job("kinds"),
-    Resource.PRIORITY_CLASS: priority_class("kinds"),
-    Resource.STORAGE_CLASS: storage_class("kinds"),
-}
+from tests.contract.waiting import gone, settled, until
 
 
 def test_every_kind_of_the_port_is_tried() -> None:
@@ -91,17 +67,10 @@ def test_what_a_check_finds_wrong_is_a_value_and_no_error(server: Server) -> Non
     assert isinstance(stranger.groups, Failure) or isinstance(stranger.version, Failure)
 
 
-def test_a_job_comes_back_with_its_defaults(gateway: ClusterGateway, server: Server) -> None:
-    gateway.create(Resource.JOB, job("a"))
-    spec = present(gateway, ObjectRef(Resource.JOB, "a", NAMESPACE))["spec"]
-    expected = {"backoffLimit": 6, "completionMode": "NonIndexed", "manualSelector": False, "suspend": True}
-    expected |= {"podReplacementPolicy": "TerminatingOrFailed", "parallelism": 1, "completions": 1}
-    assert {key: spec.get(key) for key in expected} == expected
-    pod_spec = spec["template"]["spec"]
-    assert {key: value for key, value in pod_spec.items() if key != "containers"} == {
-        "dnsPolicy": "ClusterFirst",
-        "restartPolicy": "Never",
-        "schedulerName": "default-scheduler",
-        "securityContext": {},
-        "terminationGracePeriodSeconds": 30,
-    }
+@pytest.mark.parametrize("resource", MADE, ids=lambda resource: resource.name.lower())
+def test_an_object_comes_back_from_its_making_as_from_the_real_control_plane(
+    gateway: ClusterGateway, server: Server, service_account: None, resource: Resource
+) -> None:
+    until(lambda: gone(gateway, ObjectRef(resource, "kinds", MADE[resource]["metadata"].get("namespace", ""))))
+    made = gateway.create(resource, MADE[resource], dry_run=True)
+    assert as_created(made, service_accounts=server.service_accounts) == json.loads(CREATED.read_text())[resource.name]

@@ -2,6 +2,7 @@
 
     python -m tests.support.recording
 
+Objects of every kind as they come back from their making go into tests/recorded/created.json.
 Each file is the watch of one workload and its pods, line by line as it came. Recorded again, a file differs where
 Kubernetes does and in the order of what happened at the same moment.
 """
@@ -21,9 +22,11 @@ from typing import Any
 
 import httpx
 
+from apps.clusters.gateway.kube.translate import collection_path
 from devkube.real.control_plane import ControlPlane
 from devkube.real.simulated_nodes import SimulatedNodes
 from tests.contract.cases import NAMESPACE, deployment, job, namespace
+from tests.contract.created import CREATED, MADE, as_created
 from tests.support.kubernetes import until
 
 FOLDER = Path(__file__).parents[1] / "recorded" / "streams"
@@ -242,11 +245,23 @@ def _named(text: str, events: list[Obj]) -> str:
     return text
 
 
+def created(http: httpx.Client) -> Obj:
+    """Objects of every kind as they come back from a dry run of their making."""
+    found: Obj = {}
+    for resource, body in MADE.items():
+        path = collection_path(resource, body["metadata"].get("namespace", ""))
+        answer = http.post(path, params={"dryRun": "All"}, json=body).raise_for_status()
+        found[resource.name] = as_created(answer.json(), service_accounts=True)
+    return found
+
+
 def record() -> None:
     """Play every scene on a plane of our own and write its file."""
     with ControlPlane("recording") as plane, SimulatedNodes(plane) as nodes, plane.client() as http:
         nodes.add("gpu-0", cards=8, mark="rtx-4090")
         http.post("/api/v1/namespaces", json=namespace()).raise_for_status()
+        until(lambda: http.get(f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts/default").is_success)
+        CREATED.write_text(json.dumps(created(http), indent=1, sort_keys=True) + "\n")
         recorder = Recorder(plane)
         with recorder.listening(), ThreadPoolExecutor(len(SCENES)) as pool:
             for played in [pool.submit(scene, Scene(http, name)) for name, scene in SCENES.items()]:
