@@ -140,7 +140,9 @@ def test_a_watch_from_a_lists_version_misses_nothing_and_repeats_nothing(gateway
     gateway.create(Resource.JOB, job("a"))
     gateway.merge(A, {"spec": {"parallelism": 2}})
     gateway.delete(A)
-    told = [change for change, _group in itertools.groupby(collected(gateway, version))]
+    # The controllers may still have a word to say about what stood there before.
+    heard = [told for told in collected(gateway, version) if told[1] == "a"]
+    told = [change for change, _group in itertools.groupby(heard)]
     assert told == [(Change.ADDED, "a"), (Change.MODIFIED, "a"), (Change.DELETED, "a")]
 
 
