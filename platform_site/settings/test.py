@@ -7,5 +7,11 @@ DEBUG = False
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 MIDDLEWARE = list(BASE_MIDDLEWARE)
 AXES_ENABLED = False
-LOGGING = {"version": 1, "disable_existing_loggers": False, "root": {"level": "WARNING"}}
+# Shown by pytest with a failed test; printed nowhere else.
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "handlers": {"nowhere": {"class": "logging.NullHandler"}},
+    "root": {"level": "WARNING", "handlers": ["nowhere"]},
+}
 WHITENOISE_AUTOREFRESH = True  # nobody collects static files for a test, and a missing folder is a warning

@@ -38,21 +38,27 @@ function csrfToken() {
   return document.querySelector("meta[name=csrf-token]")?.content ?? "";
 }
 
+/** What the page shows was removed, by whomever: said once, since every fragment of it finds that out. */
+function tellGone() {
+  const region = document.getElementById("toasts");
+  if (!region || region.dataset.gone) return;
+  region.dataset.gone = "yes";
+  toast(region.dataset.wordGone, "error");
+}
+
 function start() {
+  document.addEventListener("live:gone", tellGone);
   document.body.addEventListener("htmx:configRequest", (event) => {
     if (event.detail.verb !== "get") event.detail.headers["X-CSRFToken"] = csrfToken();
   });
   const problem = (event) => {
-    const region = document.getElementById("toasts");
     const live = event.detail.requestConfig?.triggeringEvent?.type === "live";
     if (live) {
-      // The connection light tells of a lost connection; a thing that is gone is told once.
-      if (event.detail.xhr?.status === 404 && !region.dataset.gone) {
-        region.dataset.gone = "yes";
-        toast(region.dataset.wordGone, "error");
-      }
+      // The connection light tells of a lost connection.
+      if (event.detail.xhr?.status === 404) tellGone();
       return;
     }
+    const region = document.getElementById("toasts");
     const said = event.detail.xhr?.getResponseHeader?.("X-Problem");
     toast(said ? decodeURIComponent(said) : (region?.dataset.wordFailed ?? "Failed"), "error");
   };

@@ -71,6 +71,11 @@ class LiveSocket {
     // 4401/4403/4404: signed out, or not (any more) ours to see. Asking again would not help.
     if (event.code >= 4400 && event.code < 4500) {
       if (event.code === 4401 && this.welcome) location.reload(); // once let in, now signed out: to the login and back
+      else if (this.welcome) {
+        this.gone = true;
+        document.dispatchEvent(new CustomEvent("live:gone"));
+        showConnection();
+      }
       return;
     }
     const wait = backoff(this.attempt);
@@ -152,7 +157,7 @@ function mergeRows(body, html) {
 function showConnection() {
   const light = document.getElementById("connection");
   if (!light) return;
-  const all = [...sockets.values()];
+  const all = [...sockets.values()].filter((socket) => !socket.gone);
   light.hidden = all.length === 0;
   const down = all.filter((socket) => !socket.alive);
   const state = down.length ? "reconnecting" : "live";
