@@ -93,7 +93,7 @@ class Shim:
         self.child = child
         self.streams = {from_out: "stdout", from_err: "stderr"}
         if self.stopping:  # asked to stop while it was being started
-            child.send_signal(signal.SIGTERM)
+            self._terminate()
 
     @property
     def pid(self) -> int:
@@ -103,10 +103,17 @@ class Shim:
     def _hear(self, number: int, frame: object) -> None:
         if number == signal.SIGTERM:
             self.stopping = True
-            if self.child is not None and self.status is None:
-                self.child.send_signal(signal.SIGTERM)
+            self._terminate()
         elif number == signal.SIGUSR1:
             self._kill_tree()
+
+    def _terminate(self) -> None:
+        """SIGTERM to the process. Popen's own way would first collect its end, which ``_reap`` would then miss."""
+        if self.child is not None and self.status is None:
+            try:
+                os.kill(self.child.pid, signal.SIGTERM)
+            except ProcessLookupError:
+                return
 
     def _kill_tree(self) -> None:
         for pid in descendants(os.getpid()):
