@@ -7,13 +7,12 @@ from datetime import datetime
 
 from django.db import transaction
 
-from apps.clusters.domain.marks import MarkFacts
 from apps.clusters.domain.nodes import read_node
 from apps.clusters.gateway.kube.reflector import Complete, Deleted, Delta, Seen
 from apps.clusters.gateway.labels import POOL
 from apps.clusters.gateway.port import Manifest, Resource
 from apps.clusters.models import AcceleratorType, Cluster, Node, Pool
-from apps.kernel.resources import MiB, Millicores
+from apps.clusters.selectors import facts_of
 
 REWRITTEN = ("uid", "mark", "cpu", "memory", "cards", "cards_capacity", "labels", "taints", "ready", "unschedulable")
 
@@ -41,7 +40,7 @@ def record_nodes(cluster: Cluster, deltas: Sequence[Delta], *, now: datetime) ->
 def _write(cluster: Cluster, seen: Sequence[Manifest], *, now: datetime) -> None:
     marks = {row.mark: row for row in AcceleratorType.objects.all()}
     pools = {pool.name: pool for pool in Pool.objects.all()}
-    facts = {fact.name: fact for fact in (read_node(item, [_facts(row) for row in marks.values()]) for item in seen)}
+    facts = {fact.name: fact for fact in (read_node(item, [facts_of(row) for row in marks.values()]) for item in seen)}
     rows = [
         Node(
             cluster=cluster,
@@ -69,14 +68,3 @@ def _write(cluster: Cluster, seen: Sequence[Manifest], *, now: datetime) -> None
 
 def _uid(item: Manifest) -> str:
     return str((item.get("metadata") or {}).get("uid") or "")
-
-
-def _facts(row: AcceleratorType) -> MarkFacts:
-    return MarkFacts(
-        mark=row.mark,
-        resource_name=row.resource_name,
-        cards_per_node=row.cards_per_node,
-        cpu_per_card=Millicores(row.cpu_per_card),
-        memory_per_card=MiB(row.memory_per_card),
-        node_selector=row.node_selector,
-    )

@@ -9,20 +9,22 @@ from apps.kernel.resources import MiB, Millicores
 
 def mark_facts() -> list[MarkFacts]:
     """Every mark by name; one query."""
-    return [
-        MarkFacts(
-            mark=row.mark,
-            resource_name=row.resource_name,
-            cards_per_node=row.cards_per_node,
-            cpu_per_card=Millicores(row.cpu_per_card),
-            memory_per_card=MiB(row.memory_per_card),
-            node_selector=row.node_selector,
-            is_device=row.is_device,
-            label=row.label,
-            price_per_card_hour=row.price_per_card_hour,
-        )
-        for row in AcceleratorType.objects.order_by("mark")
-    ]
+    return [facts_of(row) for row in AcceleratorType.objects.order_by("mark")]
+
+
+def facts_of(row: AcceleratorType) -> MarkFacts:
+    """A mark as the domain knows it."""
+    return MarkFacts(
+        mark=row.mark,
+        resource_name=row.resource_name,
+        cards_per_node=row.cards_per_node,
+        cpu_per_card=Millicores(row.cpu_per_card),
+        memory_per_card=MiB(row.memory_per_card),
+        node_selector=row.node_selector,
+        is_device=row.is_device,
+        label=row.label,
+        price_per_card_hour=row.price_per_card_hour,
+    )
 
 
 def identities(*, without: Cluster | None = None) -> dict[str, str]:

@@ -8,8 +8,9 @@ from datetime import datetime
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
 
+from apps.clusters import selectors as clusters
 from apps.clusters.domain.marks import MarkFacts
-from apps.clusters.models import AcceleratorType, Node
+from apps.clusters.models import Node
 from apps.kernel.resources import Bundle, Cards, MiB, Millicores
 from apps.organisations.models import Project
 from apps.tasks.domain.checks import LargestNodes, undominated
@@ -116,21 +117,7 @@ def placed(task: Task) -> Task:
 
 def mark_facts() -> dict[str, MarkFacts]:
     """Every kind of card as a value, by its mark; one query."""
-    return {row.mark: _facts(row) for row in AcceleratorType.objects.all()}
-
-
-def _facts(row: AcceleratorType) -> MarkFacts:
-    return MarkFacts(
-        mark=row.mark,
-        resource_name=row.resource_name,
-        cards_per_node=row.cards_per_node,
-        cpu_per_card=Millicores(row.cpu_per_card),
-        memory_per_card=MiB(row.memory_per_card),
-        node_selector=row.node_selector,
-        is_device=row.is_device,
-        label=row.label,
-        price_per_card_hour=row.price_per_card_hour,
-    )
+    return {facts.mark: facts for facts in clusters.mark_facts()}
 
 
 def largest_nodes() -> LargestNodes:

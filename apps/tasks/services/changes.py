@@ -210,8 +210,7 @@ def _roll_out(task: Task, *, now: datetime) -> None:
     for pk in Attempt.objects.filter(task=task, number=task.attempt, admitted_at__isnull=False).values_list(
         "pk", flat=True
     ):
-        Attempt.objects.filter(pk=pk).update(next_try_at=None)
-        nudges.reconcile_soon(pk)
+        nudges.ring(pk)
 
 
 def _immutable(kind: KindName, fields: tuple[str, ...]) -> Refused:

@@ -114,9 +114,7 @@ def begin_attempt(task: Task, *, now: datetime, why: str) -> None:
     moves.touch(task)
     _hold_again(task, now=now)
     nudges.admit_soon()
-    former_attempt = task.attempts.get(number=former)
-    Attempt.objects.filter(pk=former_attempt.pk).update(next_try_at=None)
-    nudges.reconcile_soon(former_attempt.pk)
+    nudges.ring(task.attempts.get(number=former).pk)
 
 
 def superseded() -> Refused:
@@ -157,8 +155,7 @@ def _name_still_free(task: Task) -> None:
 
 def _nudge(task: Task) -> None:
     for attempt in task.attempts.filter(number=task.attempt, admitted_at__isnull=False):
-        Attempt.objects.filter(pk=attempt.pk).update(next_try_at=None)
-        nudges.reconcile_soon(attempt.pk)
+        nudges.ring(attempt.pk)
 
 
 def _done(task: Task, verb: Verb, *, by: User, now: datetime, source: str) -> Task:

@@ -175,8 +175,7 @@ def _step(attempt: Attempt, present: State, status: Status, *, now: datetime) ->
     )
     if moved and present in _AT_REST and status.state in _ASTRAY:
         # Somebody changed the cluster by hand, or a change of ours has just begun: either is looked at now.
-        Attempt.objects.filter(pk=attempt.pk).update(next_try_at=None)
-        nudges.reconcile_soon(attempt.pk)
+        nudges.ring(attempt.pk)
     if moved and status.state is State.PAUSED and task.intent == Intent.PAUSE and present is not State.PAUSED:
         quotas.release(task.pk, why="paused", now=now)
         moves.note(task, "Paused", now=now)
