@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import pytest
 from channels.layers import channel_layers
 from django.conf import settings
+from django.db import connection
+from pytest_django import DjangoDbBlocker
 from pytest_socket import socket_allow_hosts
 
 from tests.support.world import World
@@ -38,6 +41,19 @@ def world(db: None, now: datetime) -> World:
 def _fresh_channel_layer() -> None:
     """A layer keeps locks of the event loop that used it first, and every asynchronous test has a loop of its own."""
     channel_layers.backends.clear()
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
+    """The tests' database, free of sessions when it is removed: tests of threads and of cut connections leave some."""
+    yield
+    with django_db_blocker.unblock():
+        connection.close_pool()  # type: ignore[attr-defined] # of the PostgreSQL backend alone
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
 
 
 @pytest.fixture(scope="session", autouse=True)
