@@ -10,7 +10,7 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, Page
 
-from tests.support.browsing import signed_in
+from tests.support.browsing import LOOKS, Look, signed_in
 from tests.support.demo import Demo, running_demo
 
 QUIET = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
@@ -43,6 +43,13 @@ def engineer(demo: Demo) -> Iterator[httpx.Client]:
     """The engineer's scripts."""
     with demo.as_role("engineer") as caller:
         yield caller
+
+
+@pytest.fixture(params=LOOKS, ids=str)
+def look(request: pytest.FixtureRequest) -> Look:
+    """Two ways to look at a page, all eight for `make screens`."""
+    found: Look = request.param
+    return found
 
 
 @pytest.fixture

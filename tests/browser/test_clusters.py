@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.test_looks import LOOKS, keep, seen, serious
+from tests.browser.test_looks import keep, seen, serious
 from tests.domain.clusters.kubeconfigs import a_kubeconfig
 from tests.services.clusters.kubernetes_like import NODES, STORAGE, a_list, a_node, kubernetes_like
 from tests.services.gateway.serving import Served
@@ -15,12 +15,6 @@ from tests.support.browsing import Look, signed_in
 from tests.support.demo import Demo
 
 FORM = "/clusters/-/new/"
-
-
-@pytest.fixture(params=LOOKS, ids=str)
-def look(request: pytest.FixtureRequest) -> Look:
-    found: Look = request.param
-    return found
 
 
 @pytest.fixture

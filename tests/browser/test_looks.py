@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
 
-from tests.support.browsing import Look, opened, signed_in
+from tests.support.browsing import SCREENS, Look, opened, signed_in
 from tests.support.demo import ROOT, Demo, a_task, state_of, submitted, until
 
-SCREENS = os.environ.get("SCREENS_FOLDER")
 PAGES: tuple[str, ...] = (
     "/",
     "/tasks/",
@@ -36,12 +33,6 @@ printf '\033[32mINFO\033[0m  epoch %4s  loss 0.%04d  lr 3e-4\n' $i $((9000 / i))
 SAVES = """for i in $(seq 1 200); do echo "checkpoint step-$((i * 500)).pt saved (1.2 GB)"; sleep 4; done"""
 
 
-THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
-LOOKS = [Look(), Look("dark", 360, "zh-CN")]
-if SCREENS:
-    LOOKS = [Look(t, w, lang) for t in THEMES for w in (360, 1440) for lang in ("en-GB", "zh-CN")]
-
-
 @pytest.fixture(scope="module")
 def task(demo: Demo) -> Iterator[str]:
     """A running task of two containers with coloured lines, so that the pages have something to show."""
@@ -54,12 +45,6 @@ def task(demo: Demo) -> Iterator[str]:
         until(lambda: state_of(caller, pk) == "running", what="the task runs")
         yield pk
         caller.delete(f"/tasks/{pk}")
-
-
-@pytest.fixture(params=LOOKS, ids=str)
-def look(request: pytest.FixtureRequest) -> Look:
-    found: Look = request.param
-    return found
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -22,6 +23,13 @@ class Look:
 
     def __str__(self) -> str:
         return f"{self.theme}-{self.width}-{self.language}"
+
+
+SCREENS = os.environ.get("SCREENS_FOLDER")
+THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+LOOKS = [Look(), Look("dark", 360, "zh-CN")]
+if SCREENS:
+    LOOKS = [Look(t, w, lang) for t in THEMES for w in (360, 1440) for lang in ("en-GB", "zh-CN")]
 
 
 @contextmanager
